@@ -14,7 +14,7 @@ import numpy as np
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.collision import exact
+from kinodyn.collision.exact_geometry import exact_geometry
 from kinodyn.planning.groups import group_joints
 from motion_planning_parts import Parts
 from motion_planning_problems import Problem
@@ -44,7 +44,7 @@ class CoalChecker:
     def geometry_model(self) -> Any:
         model = self.pin.GeometryModel()
         for i, part in enumerate(self.parts.parts):
-            geometry = exact._geometry(part.shape).coal
+            geometry = exact_geometry(part.shape).coal
             model.addGeometryObject(self.pin.GeometryObject(str(i), 0, self.pin.SE3.Identity(), geometry))
         for pair in self.parts.pairs:
             model.addCollisionPair(self.pin.CollisionPair(*pair))

@@ -55,7 +55,7 @@ using Axes = TableAxis[ClearanceTable::max_axes];
 
 void read_axes(nb::handle records, Axes& axis) {
     const Table<TableAxis> table("axes", records);
-    require(table.end() - table.begin() == ClearanceTable::max_axes, "a table has three axes");
+    require(table.end() - table.begin() == ClearanceTable::max_axes, "a table has two axes");
     std::copy(table.begin(), table.end(), axis);
 }
 
@@ -76,14 +76,18 @@ std::vector<Triangle> triangles(const Rows& rows) {
     return all;
 }
 
-// Distances of two solids, rows of three corners, at poses (R, p: 12 numbers) of the second in the first: 0 if they
-// collide, `bound` if they are farther apart.
-std::vector<double> surface_distances(const Rows& first, const Rows& second, const Rows& poses, double bound) {
-    require(first.shape(1) == 9 && second.shape(1) == 9 && first.shape(0) > 0 && second.shape(0) > 0,
-            "triangles are rows of three corners");
+std::shared_ptr<Solid> make_solid(const Rows& rows) {
+    require(rows.shape(1) == 9 && rows.shape(0) > 0, "triangles are rows of three corners");
+    nb::gil_scoped_release released;
+    return std::make_shared<Solid>(triangles(rows));
+}
+
+// Distances of two solids at poses (R, p: 12 numbers) of the second in the first: 0 if they collide, `bound` if they
+// are farther apart.
+std::vector<double> solid_distances(const Solid& first, const Solid& second, const Rows& poses, double bound) {
     require(poses.shape(1) == 12, "poses are rows of a rotation and a position");
     nb::gil_scoped_release released;
-    SurfaceDistance surfaces(triangles(first), triangles(second));
+    SurfaceDistance surfaces(first, second);
     std::vector<double> found;
     for (std::size_t k = 0; k < poses.shape(0); ++k) {
         Transform T;
@@ -96,19 +100,17 @@ std::vector<double> surface_distances(const Rows& first, const Rows& second, con
     return found;
 }
 
-// Clearances of pair `pair` of a query, whose groups of spheres cover these triangles, in the frames of the bodies.
-nb::object make_clearances(const CollisionQuery& query, int pair, nb::handle axes, const Rows& first,
-                           const Rows& second) {
+// Clearances of pair `pair` of a query, whose groups of spheres cover these solids, in the frames of the bodies.
+nb::object make_clearances(const CollisionQuery& query, int pair, nb::handle axes, const Solid& first,
+                           const Solid& second) {
     require(pair >= 0 && static_cast<std::size_t>(pair) < query.pairs.size(), "the pair is unknown");
-    require(first.shape(1) == 9 && second.shape(1) == 9 && first.shape(0) > 0 && second.shape(0) > 0,
-            "triangles are rows of three corners");
     Axes axis;
     read_axes(axes, axis);
     for (const TableAxis& a : axis) require(a.count > 0 && a.iq < query.robot().nq, "an axis of the table is wrong");
     std::vector<float> cells;
     {
         nb::gil_scoped_release released;
-        SurfaceDistance surfaces(triangles(first), triangles(second));
+        SurfaceDistance surfaces(first, second);
         cells = clearances(query, pair, axis, surfaces);
     }
     auto* data = new float[cells.size()];
@@ -141,6 +143,19 @@ void make_spheres(SphereModel* self, const Indices& bodies, const Indices& start
         self->pair_tables.push_back(table);
     }
     for (const ClearanceTable* table : tables) self->tables.push_back(*table);
+    self->pair_slacks.assign(self->pairs.size(), 0.0f);
+}
+
+// Solids of all groups, or None, and the overlap of the spheres of each pair up to which they decide.
+void decide_by_solids(SphereModel& self, const std::vector<std::shared_ptr<Solid>>& solids, const Numbers& slacks) {
+    require(slacks.shape(0) == self.pairs.size() && solids.size() == self.groups.size(),
+            "each pair has a slack, each group a solid or none");
+    for (std::size_t k = 0; k < self.pairs.size(); ++k) {
+        const SphereModel::Pair& pair = self.pairs[k];
+        require(!(slacks(k) > 0) || (solids[pair.a] && solids[pair.b]), "a pair with a slack needs solids");
+        self.pair_slacks[k] = static_cast<float>(slacks(k));
+    }
+    self.solids.assign(solids.begin(), solids.end());
 }
 
 template <class From, class To>
@@ -346,8 +361,10 @@ void bind_collision(nb::module_& m) {
     export_layouts<BoxRecord, RoundRecord, PlannerSettings, TableAxis>();
     nb::class_<ClearanceTable>(m, "ClearanceTable").def("__init__", &make_table);
     m.def("clearances", &make_clearances);
-    m.def("surface_distances", &surface_distances);
-    nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres);
+    nb::class_<Solid>(m, "Solid");
+    m.def("make_solid", &make_solid);
+    m.def("solid_distances", &solid_distances);
+    nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres).def("decide_by_solids", &decide_by_solids);
     nb::class_<Surface>(m, "Surface").def("signed_distances", &signed_distances);
     m.def("point_surface", &point_surface);
     m.def("triangle_surface", &triangle_surface);

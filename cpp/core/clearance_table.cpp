@@ -189,13 +189,10 @@ class Filler {
 
     template <class Value>
     void for_cells(const Range& r, Value&& value) {
-        static_assert(n_axes == 3);
+        static_assert(n_axes == 2);
         for (int i = r.begin[0]; i < r.end[0]; ++i)
             for (int j = r.begin[1]; j < r.end[1]; ++j)
-                for (int k = r.begin[2]; k < r.end[2]; ++k) {
-                    const std::size_t row = static_cast<std::size_t>(i) * axis_[1].count + j;
-                    cells_[row * axis_[2].count + k] = static_cast<float>(value({i, j, k}));
-                }
+                cells_[static_cast<std::size_t>(i) * axis_[1].count + j] = static_cast<float>(value({i, j}));
     }
 
     void set(const Range& r, float value) {

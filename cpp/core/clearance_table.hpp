@@ -1,4 +1,4 @@
-// Lower bounds of the distance of two bodies, in a table over the one to three coordinates between them. Adjacent links
+// Lower bounds of the distance of two bodies, in a table over the one or two coordinates between them. Adjacent links
 // would otherwise take most of the time of collision checks, and their spheres overlap where the links do not collide.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace kinodyn {
 class CollisionQuery;
 class SurfaceDistance;
 
-// An axis of a table; a table over fewer coordinates has further ones with iq = -1, count = 1, step = 0.
+// An axis of a table; a table over one coordinate has another one with iq = -1, count = 1, step = 0.
 struct TableAxis {
     std::int32_t iq, count;
     double low, step;  // cell i is from low + i step to low + (i + 1) step
@@ -30,7 +30,7 @@ struct Layout<TableAxis> {
 };
 
 struct ClearanceTable {
-    static constexpr int max_axes = 3;
+    static constexpr int max_axes = 2;
     // For all configurations of a cell: a lower bound of the distance [m] if it is positive, else:
     static constexpr float undecided = -1;  // spheres must be checked
     static constexpr float colliding = -2;  // spheres collide everywhere in it

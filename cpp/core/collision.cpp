@@ -120,37 +120,45 @@ void CollisionQuery::find_moving(const Joints& joints) {
     };
     for (int g = 0; g < static_cast<int>(spheres_.groups.size()); ++g)
         if (joints.check_fixed || unit(g) >= 0) checked_groups.push_back(g);
-    std::vector<int> tables;
-    for (std::size_t k = 0; k < spheres_.pairs.size(); ++k) {
-        const SphereModel::Pair& pair = spheres_.pairs[k];
-        if (unit(pair.a) != unit(pair.b)) pairs.push_back(pair), tables.push_back(spheres_.pair_tables[k]);
-    }
-    complete = pairs.size() == spheres_.pairs.size();
-    find_unit_pairs(tables);
+    std::vector<int> checked;  // pairs of the sphere model
+    for (std::size_t k = 0; k < spheres_.pairs.size(); ++k)
+        if (unit(spheres_.pairs[k].a) != unit(spheres_.pairs[k].b)) checked.push_back(static_cast<int>(k));
+    complete = checked.size() == spheres_.pairs.size();
+    find_unit_pairs(checked);
 }
 
-void CollisionQuery::find_unit_pairs(const std::vector<int>& tables) {
+void CollisionQuery::find_unit_pairs(const std::vector<int>& checked) {
     for (int g : checked_groups) {
         const int unit = spheres_.unit_of(g);
         if (std::find(checked_units.begin(), checked_units.end(), unit) == checked_units.end())
             checked_units.push_back(unit);
     }
     using Key = std::tuple<bool, int, int, int>;
-    std::vector<std::pair<Key, SphereModel::Pair>> sorted;
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
+    std::vector<std::pair<Key, int>> sorted;
+    for (const int k : checked) {
         // those with a table come first: a table costs little, and near pairs collide most often
-        const int a = pairs[k].a, b = pairs[k].b;
-        sorted.push_back({{tables[k] < 0, tables[k], spheres_.unit_of(a), spheres_.unit_of(b)}, pairs[k]});
+        const int table = spheres_.pair_tables[k];
+        const SphereModel::Pair& pair = spheres_.pairs[k];
+        sorted.push_back({{table < 0, table, spheres_.unit_of(pair.a), spheres_.unit_of(pair.b)}, k});
     }
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& p, const auto& r) { return p.first < r.first; });
-    for (int k = 0; k < static_cast<int>(pairs.size()); ++k) {
-        pairs[k] = sorted[k].second;
+    for (int k = 0; k < static_cast<int>(sorted.size()); ++k) {
+        pairs.push_back(spheres_.pairs[sorted[k].second]);
+        slacks.push_back(spheres_.pair_slacks[sorted[k].second]);
         if (k == 0 || sorted[k].first != sorted[k - 1].first) {
             const auto [no_table, table, a, b] = sorted[k].first;
             unit_pairs.push_back({a, b, k, k, no_table ? nullptr : &spheres_.tables[table]});
         }
         unit_pairs.back().end = k + 1;
     }
+}
+
+bool CollisionQuery::solids_touch(int pair, const float* pose, float margin) const {
+    constexpr double rounding = 3e-5;  // [m] of poses in float32
+    Transform T;
+    copy(pose, 9, T.R), copy(pose + 9, 3, T.p);
+    const Solid &first = *spheres_.solids[pairs[pair].a], &second = *spheres_.solids[pairs[pair].b];
+    return nearer_than(first, second, T, static_cast<double>(margin) + rounding);
 }
 
 void CollisionQuery::place_fixed_bodies(const Joints& joints) {

@@ -9,6 +9,7 @@
 #include "core/clearance_table.hpp"
 #include "core/model.hpp"
 #include "core/surface.hpp"
+#include "core/surface_distance.hpp"
 
 namespace kinodyn {
 
@@ -43,6 +44,10 @@ struct SphereModel {
     std::vector<Pair> pairs;       // of groups that must not touch
     std::vector<int> pair_tables;  // table of each pair, or -1
     std::vector<ClearanceTable> tables;
+    // [m] by how much spheres of each pair may overlap although its solids are apart: up to this overlap the solids
+    // decide, beyond it the spheres. 0: the spheres always decide.
+    std::vector<float> pair_slacks;
+    std::vector<std::shared_ptr<const Solid>> solids;  // by group, in the frame of its body; null where not needed
 
     // Adds a group with these spheres, rows of x, y, z, r in the body frame; n > 0.
     void add_group(int body, const double* spheres, int n);
@@ -149,14 +154,18 @@ class CollisionQuery {
     std::vector<NearObstacles> near;       // by group
     std::vector<NearObstacles> unit_near;  // by unit: those of its groups
     std::vector<SphereModel::Pair> pairs;  // those whose distance can change, by unit pairs
+    std::vector<float> slacks;             // of each pair, see SphereModel::pair_slacks
     std::vector<UnitPair> unit_pairs;
     std::vector<int> checked_units;
+    // Whether the solids of a pair touch or are nearer than `margin` [m]. The pose of the second body in the first is
+    // twelve numbers: a rotation by rows and a position.
+    bool solids_touch(int pair, const float* pose, float margin) const;
     // Bounds as above of all groups of a unit, and of all pairs of a unit pair.
     const float* unit_sweep(int unit) const { return unit_sweeps_.data() + row_size() * unit; }
     const float* unit_pair_sweep(int k) const { return unit_pair_sweeps_.data() + row_size() * k; }
 
   private:
-    void find_unit_pairs(const std::vector<int>& tables);
+    void find_unit_pairs(const std::vector<int>& checked);
     void place_fixed_bodies(const Joints& joints);
     void find_moving(const Joints& joints);
     void bound_sweeps(const Joints& joints);

@@ -19,8 +19,8 @@ constexpr double candidate_fraction = 0.7;  // radius of the cells that candidat
 constexpr double min_resolution =
     0.02;                          // smallest resolution, as a fraction of the square root of the area: bounds the work
 constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
-constexpr int max_candidates = 8000;
-constexpr int word_size = 64;
+constexpr int max_candidates = 2500;
+constexpr int word_size = 64, block_size = 8;
 constexpr int patch_weight = 8;
 
 bool contains(const CoverElements& cover, const CoverElement& element, const Ball& ball) {
@@ -50,7 +50,9 @@ class Cover {
           patch_words_(cover.patches / word_size) {
         const std::size_t tail = cover.elements.size() % word_size;
         if (tail) uncovered_.back() = (1ull << tail) - 1;
-        for (std::size_t word = 0; word < uncovered_.size(); ++word) bounds_.push_back(bound(word));
+        for (std::size_t word = 0; word < uncovered_.size(); ++word) bounds_.push_back(bound(word, word_size));
+        for (std::size_t block = 0; block * block_size < cover.elements.size(); ++block)
+            block_bounds_.push_back(bound(block, block_size));
     }
 
     struct Bits {
@@ -94,11 +96,11 @@ class Cover {
     }
 
   private:
-    std::size_t end(std::size_t word) const { return std::min(cover_.elements.size(), (word + 1) * word_size); }
-
-    Ball bound(std::size_t word) const {
+    // A ball around the elements of a word or a block.
+    Ball bound(std::size_t index, int size) const {
         Vec3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
-        for (std::size_t k = word * word_size; k < end(word); ++k) {
+        const std::size_t begin = index * size, end = std::min(cover_.elements.size(), begin + size);
+        for (std::size_t k = begin; k < end; ++k) {
             const Ball& ball = cover_.elements[k].bound;
             const Vec3 reach{ball.radius, ball.radius, ball.radius};
             low = min(low, ball.centre - reach);
@@ -109,14 +111,24 @@ class Cover {
 
     std::uint64_t covered_bits(std::size_t word, const Ball& ball) const {
         std::uint64_t bits = 0;
-        for (std::size_t k = word * word_size; k < end(word); ++k)
-            if (contains(cover_, cover_.elements[k], ball)) bits |= 1ull << (k - word * word_size);
+        constexpr int blocks = word_size / block_size;
+        const std::size_t last = std::min(block_bounds_.size(), (word + 1) * blocks);
+        for (std::size_t block = word * blocks; block < last; ++block) {
+            const Ball& bound = block_bounds_[block];
+            const double distance2 = squared(bound.centre - ball.centre), beyond = ball.radius + bound.radius;
+            if (distance2 > beyond * beyond) continue;
+            const std::size_t begin = block * block_size, end = std::min(cover_.elements.size(), begin + block_size);
+            const double within = ball.radius - bound.radius;
+            const bool all = within >= 0 && distance2 <= within * within;
+            for (std::size_t k = begin; k < end; ++k)
+                if (all || contains(cover_, cover_.elements[k], ball)) bits |= 1ull << (k - word * word_size);
+        }
         return bits;
     }
 
     const CoverElements& cover_;
     std::vector<std::uint64_t> uncovered_;
-    std::vector<Ball> bounds_;
+    std::vector<Ball> bounds_, block_bounds_;
     std::size_t next_ = 0;
     std::size_t patch_words_;
 };
@@ -236,9 +248,13 @@ class GreedyCover {
 std::vector<Ball> shrink(const CoverElements& cover, const std::vector<Ball>& balls) {
     std::vector<std::vector<int>> members(balls.size());
     std::vector<int> count(cover.elements.size(), 0);
+    const Cover words(cover);
     for (std::size_t b = 0; b < balls.size(); ++b)
-        for (std::size_t k = 0; k < cover.elements.size(); ++k)
-            if (contains(cover, cover.elements[k], balls[b])) members[b].push_back(static_cast<int>(k)), ++count[k];
+        for (Cover::Bits entry : words.covered(balls[b]))
+            for (; entry.bits; entry.bits &= entry.bits - 1) {
+                const std::size_t k = entry.word * std::size_t{word_size} + __builtin_ctzll(entry.bits);
+                if (k < count.size()) members[b].push_back(static_cast<int>(k)), ++count[k];
+            }
     std::vector<Ball> kept;
     for (std::size_t b = balls.size(); b-- > 0;) {
         const Vec3& centre = balls[b].centre;

@@ -149,49 +149,115 @@ void TriangleTree::build(int first, int count) {
     build(first + count / 2, count - count / 2);
 }
 
-SurfaceDistance::SurfaceDistance(const std::vector<Triangle>& first, const std::vector<Triangle>& second)
-    : first_(first),
-      second_(second),
-      first_solid_{TriangleBvh(first), corners_of_parts(first)},
-      second_solid_{TriangleBvh(second), corners_of_parts(second)} {}
+Solid::Solid(const std::vector<Triangle>& triangles)
+    : tree(triangles), surface(triangles), corners(corners_of_parts(triangles)) {}
 
-double SurfaceDistance::triangle_distance2(const Transform& T, int i, int j, double best) const {
-    const Triangle &t = first_.triangles[i], &u = second_.triangles[j];
+bool Solid::contains_part(const Solid& other, const Transform& T) const {
+    const Vec3 lower = surface.lower(), upper = surface.upper();
+    return std::any_of(other.corners.begin(), other.corners.end(), [&](const Vec3& corner) {
+        const Vec3 p = moved(T, corner);
+        for (int k = 0; k < 3; ++k)
+            if (p[k] < lower[k] || p[k] > upper[k]) return false;
+        return surface.inside(p);
+    });
+}
+
+namespace {
+
+double triangle_distance2(const Solid& first, const Solid& second, const Transform& T, int i, int j, double best) {
+    const Triangle &t = first.tree.triangles[i], &u = second.tree.triangles[j];
     const Vec3 a[3] = {t.a, t.b, t.c}, b[3] = {moved(T, u.a), moved(T, u.b), moved(T, u.c)};
     return triangles2(a, b, best);
 }
 
-bool SurfaceDistance::nested(const Transform& T) const {
-    const auto contains = [](const Solid& outer, const Solid& inner, const Transform& T_outer_inner) {
-        const auto is_inside = [&](const Vec3& corner) { return outer.surface.inside(moved(T_outer_inner, corner)); };
-        return std::any_of(inner.corners.begin(), inner.corners.end(), is_inside);
-    };
-    return contains(first_solid_, second_solid_, T) || contains(second_solid_, first_solid_, relative(T, Transform{}));
+bool nested_solids(const Solid& first, const Solid& second, const Transform& T) {
+    return first.contains_part(second, T) || second.contains_part(first, relative(T, Transform{}));
 }
+
+// Distances of boxes of two trees, of which the second is placed by T; the axes of all boxes are those of the first.
+class BoxGap {
+  public:
+    BoxGap(const TriangleTree& first, const TriangleTree& second, const Transform& T)
+        : first_(first), second_(second), T_(T) {
+        for (int k = 0; k < 9; ++k) size_[k] = std::fabs(T.R[k]);
+    }
+    Vec3 along_axes(int i, int j) const {
+        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        return along_first(a, b, moved(T_, b.centre) - a.centre);
+    }
+    // Whether two boxes are farther apart than a bound along the axes of either.
+    bool exceeds(int i, int j, double bound2) const {
+        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        const Vec3 c = moved(T_, b.centre) - a.centre, &h = a.half;
+        if (squared(along_first(a, b, c)) > bound2) return true;
+        const double* R = T_.R;
+        const Vec3 along = {std::fabs(R[0] * c.x + R[3] * c.y + R[6] * c.z) - b.half.x - size_[0] * h.x -
+                                size_[3] * h.y - size_[6] * h.z,
+                            std::fabs(R[1] * c.x + R[4] * c.y + R[7] * c.z) - b.half.y - size_[1] * h.x -
+                                size_[4] * h.y - size_[7] * h.z,
+                            std::fabs(R[2] * c.x + R[5] * c.y + R[8] * c.z) - b.half.z - size_[2] * h.x -
+                                size_[5] * h.y - size_[8] * h.z};
+        return squared(max(along, Vec3{})) > bound2;
+    }
+
+  private:
+    Vec3 along_first(const TriangleTree::Node& a, const TriangleTree::Node& b, const Vec3& c) const {
+        const Vec3& h = b.half;
+        return max({std::fabs(c.x) - a.half.x - (size_[0] * h.x + size_[1] * h.y + size_[2] * h.z),
+                    std::fabs(c.y) - a.half.y - (size_[3] * h.x + size_[4] * h.y + size_[5] * h.z),
+                    std::fabs(c.z) - a.half.z - (size_[6] * h.x + size_[7] * h.y + size_[8] * h.z)},
+                   Vec3{});
+    }
+
+    const TriangleTree &first_, &second_;
+    const Transform& T_;
+    double size_[9];
+};
+
+}  // namespace
+
+bool nearer_than(const Solid& first, const Solid& second, const Transform& T, double bound) {
+    struct NodePair {
+        int i, j;
+    };
+    static thread_local std::vector<NodePair> stack;
+    const double bound2 = bound * bound;
+    const BoxGap gap(first.tree, second.tree, T);
+    stack.assign(1, {0, 0});
+    while (!stack.empty()) {
+        const auto [i, j] = stack.back();
+        stack.pop_back();
+        if (gap.exceeds(i, j, bound2)) continue;
+        const TriangleTree::Node &a = first.tree.nodes[i], &b = second.tree.nodes[j];
+        if (a.triangle >= 0 && b.triangle >= 0) {
+            if (triangle_distance2(first, second, T, a.triangle, b.triangle, bound2) < bound2) return true;
+        } else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half))) {
+            stack.push_back({a.second, j}), stack.push_back({i + 1, j});
+        } else {
+            stack.push_back({i, b.second}), stack.push_back({i, j + 1});
+        }
+    }
+    return nested_solids(first, second, T);
+}
+
+bool SurfaceDistance::nested(const Transform& T) const { return nested_solids(first_, second_, T); }
 
 template <class Movement>
 double SurfaceDistance::smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement) {
     double best = bound;
-    double size[9];
-    for (int k = 0; k < 9; ++k) size[k] = std::fabs(T.R[k]);
-    const auto gap = [&](int i, int j) {  // of boxes with the axes of the first
-        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
-        const Vec3 c = moved(T, b.centre) - a.centre, &h = b.half;
-        return norm(max({std::fabs(c.x) - a.half.x - (size[0] * h.x + size[1] * h.y + size[2] * h.z),
-                         std::fabs(c.y) - a.half.y - (size[3] * h.x + size[4] * h.y + size[5] * h.z),
-                         std::fabs(c.z) - a.half.z - (size[6] * h.x + size[7] * h.y + size[8] * h.z)},
-                        Vec3{}));
-    };
+    const TriangleTree &first = first_.tree, &second = second_.tree;
+    const BoxGap gap(first, second, T);
     const auto measure = [&](int i, int j) {  // two leaves
         const double reach = best + movement(i, j), reach2 = reach * reach;
-        const double found = triangle_distance2(T, first_.nodes[i].triangle, second_.nodes[j].triangle, reach2);
+        const double found =
+            triangle_distance2(first_, second_, T, first.nodes[i].triangle, second.nodes[j].triangle, reach2);
         if (found < reach2) best = std::sqrt(found) - (reach - best), nearest_[0] = i, nearest_[1] = j;
     };
     const auto lower_bound = [&](int i, int j) {
-        const double apart = gap(i, j);
+        const double apart = norm(gap.along_axes(i, j));
         return apart - most >= best - tolerance ? best : apart - movement(i, j);
     };
-    if (first_.nodes[nearest_[0]].triangle >= 0 && second_.nodes[nearest_[1]].triangle >= 0)
+    if (first.nodes[nearest_[0]].triangle >= 0 && second.nodes[nearest_[1]].triangle >= 0)
         measure(nearest_[0], nearest_[1]);
     stack_.assign(1, {0, 0, lower_bound(0, 0)});
     const auto push_both = [&](int i, int j, int i2, int j2) {
@@ -204,7 +270,7 @@ double SurfaceDistance::smallest(const Transform& T, double bound, double tolera
         const auto [i, j, lower] = stack_.back();
         stack_.pop_back();
         if (lower >= best - tolerance) continue;
-        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        const TriangleTree::Node &a = first.nodes[i], &b = second.nodes[j];
         if (a.triangle >= 0 && b.triangle >= 0)
             measure(i, j);
         else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half)))
@@ -228,11 +294,11 @@ double SurfaceDistance::clearance(const Transform& T, const std::vector<JointSpa
     double displaced = 0;
     for (const JointSpan& span : spans) {
         before.push_back(displaced);
-        const TriangleTree::Node& all = second_.nodes[0];
+        const TriangleTree::Node& all = second_.tree.nodes[0];
         displaced += span.amount * (span.slides ? 1 : lever(span, moved(T, all.centre), all.half) + displaced);
     }
     const auto movement = [&](int i, int j) {
-        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        const TriangleTree::Node &a = first_.tree.nodes[i], &b = second_.tree.nodes[j];
         const Vec3 centre = moved(T, b.centre);
         double sum = 0;
         for (std::size_t k = 0; k < spans.size(); ++k) {

@@ -25,6 +25,21 @@ class TriangleTree {
     void build(int first, int count);
 };
 
+// A solid that can be compared with others.
+struct Solid {
+    explicit Solid(const std::vector<Triangle>& triangles);
+
+    // Whether it contains a part of another solid, placed by T in its frame, whose surface does not touch its own.
+    bool contains_part(const Solid& other, const Transform& T) const;
+
+    TriangleTree tree;
+    TriangleBvh surface;
+    std::vector<Vec3> corners;  // one of each connected part
+};
+
+// Whether two solids, the second placed by T in the frame of the first, collide or are nearer than `bound` > 0.
+bool nearer_than(const Solid& first, const Solid& second, const Transform& T, double bound);
+
 // A joint between two solids that moves to either side by up to `amount` [rad or m].
 struct JointSpan {
     Vec3 origin, direction;  // of its axis, in the frame of the first solid
@@ -34,7 +49,8 @@ struct JointSpan {
 
 class SurfaceDistance {
   public:
-    SurfaceDistance(const std::vector<Triangle>& first, const std::vector<Triangle>& second);
+    // The solids must outlive this object.
+    SurfaceDistance(const Solid& first, const Solid& second) : first_(first), second_(second) {}
 
     // A lower bound of the distance of the second surface, placed by T in the frame of the first, within `tolerance`
     // of it; `bound` if it is larger. 0 if they touch. The nearest triangles are remembered: of poses near to each
@@ -48,17 +64,11 @@ class SurfaceDistance {
     bool nested(const Transform& T) const;
 
   private:
-    struct Solid {
-        TriangleBvh surface;
-        std::vector<Vec3> corners;  // one of each connected part
-    };
-    double triangle_distance2(const Transform& T, int i, int j, double best) const;
     // The smallest distance of triangles, less how far they can move towards each other: `movement` of two nodes.
     template <class Movement>
     double smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement);
 
-    TriangleTree first_, second_;
-    Solid first_solid_, second_solid_;
+    const Solid &first_, &second_;
     struct Entry {
         int i, j;    // nodes
         double gap;  // between their boxes, at least

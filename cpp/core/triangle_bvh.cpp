@@ -1,5 +1,6 @@
 #include "core/triangle_bvh.hpp"
 
+#include <tuple>
 #include <utility>
 
 namespace kinodyn {
@@ -49,6 +50,38 @@ class SolidAngle {
     int count_ = 0;
 };
 
+bool is_before(const Vec3& a, const Vec3& b) { return std::tie(a.x, a.y, a.z) < std::tie(b.x, b.y, b.z); }
+
+bool is_closed(const std::vector<Triangle>& triangles) {
+    struct Edge {
+        Vec3 first, second;
+        int direction;
+    };
+    std::vector<Edge> edges;
+    edges.reserve(3 * triangles.size());
+    for (const Triangle& t : triangles)
+        for (const auto& [a, b] : {std::pair(t.a, t.b), std::pair(t.b, t.c), std::pair(t.c, t.a)})
+            edges.push_back(is_before(a, b) ? Edge{a, b, 1} : Edge{b, a, -1});
+    const auto precedes = [](const Edge& e, const Edge& f) {
+        return is_before(e.first, f.first) || (!is_before(f.first, e.first) && is_before(e.second, f.second));
+    };
+    std::sort(edges.begin(), edges.end(), precedes);
+    int sum = 0;
+    for (std::size_t k = 0; k < edges.size(); ++k) {
+        if (k > 0 && precedes(edges[k - 1], edges[k]) && sum != 0) return false;
+        sum += edges[k].direction;
+    }
+    return sum == 0;
+}
+
+// The turn of an edge about a vertical line, counted where it crosses the x axis. That of the edge from b to a is
+// exactly opposite: a line between two triangles crosses one of them.
+int edge_turn(const Vec3& a, const Vec3& b) {
+    const double side = a.x * b.y - b.x * a.y;
+    if (a.y <= 0) return b.y > 0 && side > 0 ? 1 : 0;
+    return b.y <= 0 && side < 0 ? -1 : 0;
+}
+
 }  // namespace
 
 // C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.5: by the Voronoi regions of the triangle.
@@ -79,6 +112,7 @@ TriangleBvh::TriangleBvh(std::vector<Triangle> triangles) : triangles_(std::move
     nodes_.reserve(triangles_.size());
     nodes_.emplace_back();
     build(0, 0, static_cast<int>(triangles_.size()));
+    closed_ = is_closed(triangles_);
 }
 
 void TriangleBvh::build(int node, int first, int count) {
@@ -172,6 +206,31 @@ TriangleBvh::Lowest TriangleBvh::lowest(const double* points, std::size_t n) con
         if (found < best.distance) best = {found, k};
     }
     return best;
+}
+
+int TriangleBvh::turns_above(const Vec3& p) const {
+    int stack[max_depth];
+    int size = 0, turns = 0;
+    stack[size++] = 0;
+    while (size > 0) {
+        const Node& node = nodes_[stack[--size]];
+        if (node.upper.z < p.z || node.lower.x > p.x || node.upper.x < p.x || node.lower.y > p.y || node.upper.y < p.y)
+            continue;
+        if (node.count == 0) {
+            stack[size++] = node.first;
+            stack[size++] = node.first + 1;
+            continue;
+        }
+        for (int k = node.first; k < node.first + node.count; ++k) {
+            const Vec3 a = triangles_[k].a - p, b = triangles_[k].b - p, c = triangles_[k].c - p;
+            const int turn = edge_turn(a, b) + edge_turn(b, c) + edge_turn(c, a);
+            if (turn == 0) continue;
+            const double wa = b.x * c.y - c.x * b.y, wb = c.x * a.y - a.x * c.y, wc = a.x * b.y - b.x * a.y;
+            const double sum = wa + wb + wc, height = wa * a.z + wb * b.z + wc * c.z;
+            if (sum != 0 ? height * sum > 0 : a.z > 0) turns += turn;
+        }
+    }
+    return turns;
 }
 
 // G. Barill et al., "Fast winding numbers for soups and clouds", 2018, with the first term of the expansion.

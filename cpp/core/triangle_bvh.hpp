@@ -31,7 +31,7 @@ class TriangleBvh {
     // How often the surface encloses p: 1 inside, 0 outside, in between near a hole, -1 inside a surface that faces
     // inwards.
     double winding_number(const Vec3& p) const;
-    bool inside(const Vec3& p) const { return std::fabs(winding_number(p)) > 0.5; }
+    bool inside(const Vec3& p) const { return closed_ ? turns_above(p) != 0 : std::fabs(winding_number(p)) > 0.5; }
 
     // The smallest signed distance of points x, y, z from the surface, negative inside, and which of them it is.
     struct Lowest {
@@ -54,10 +54,13 @@ class TriangleBvh {
 
     void build(int node, int first, int count);
     void measure(Node& node) const;
+    // The winding number of a closed surface: how often it is crossed above p, from below less from above.
+    int turns_above(const Vec3& p) const;
     double box_distance2(const Node& node, const Vec3& p) const;
 
     std::vector<Triangle> triangles_;
     std::vector<Node> nodes_;
+    bool closed_;  // each edge belongs to as many triangles in one direction as in the other
 };
 
 }  // namespace kinodyn

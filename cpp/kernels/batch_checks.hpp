@@ -76,6 +76,7 @@ class BatchChecker : private SphereChecker {
             if (near_pairs_[k].size > 0) check_pack(k);
         for (const int u : query_.checked_units)
             if (near_units_[u].size > 0) check_unit_pack(u);
+        resolve_all();
     }
 
   private:
@@ -106,8 +107,28 @@ class BatchChecker : private SphereChecker {
         Placement<FloatPack> T;
         waiting.load(T);
         const UnitPair& pair = query_.unit_pairs[k];
-        for (int i = pair.begin; i < pair.end && !done(); ++i) check_pair(i, T, 0.0f);
+        for (int i = pair.begin; i < pair.end && !done(); ++i)
+            if (const unsigned doubtful = check_pair(i, T, 0.0f)) defer(i, waiting, doubtful);
         report(waiting);
+    }
+
+    // Solids are compared last, where nothing else collides.
+    void defer(int pair, const WaitingPoses& waiting, unsigned lanes) {
+        for (; lanes; lanes &= lanes - 1) {
+            const int lane = __builtin_ctz(lanes);
+            if (n_deferred_ == max_deferred) resolve_all();
+            Deferred& later = deferred_[n_deferred_++];
+            later.pair = pair, later.state = waiting.state[lane];
+            for (int k = 0; k < WaitingPoses::words; ++k) later.pose[k] = waiting.pose[k][lane];
+        }
+    }
+
+    void resolve_all() {
+        for (int i = 0; i < n_deferred_; ++i) {
+            const Deferred& doubt = deferred_[i];
+            if (free_[doubt.state] != 0 && query_.solids_touch(doubt.pair, doubt.pose, 0.0f)) free_[doubt.state] = 0.0;
+        }
+        n_deferred_ = 0;
     }
 
     void check_unit_pack(int u) {
@@ -132,8 +153,17 @@ class BatchChecker : private SphereChecker {
         waiting.drop();
     }
 
+    struct Deferred {
+        int pair;
+        long state;
+        float pose[WaitingPoses::words];
+    };
+    static constexpr int max_deferred = 512;
+
     double* free_;
     WaitingPoses *near_pairs_, *near_units_;
+    Deferred deferred_[max_deferred];
+    int n_deferred_ = 0;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -96,6 +96,7 @@ class SphereChecker {
     static long bytes(const CollisionQuery& query) {
         return static_cast<long>((query.fixed_poses.size() + 1) * sizeof(Placement<FloatPack>) +
                                  query.spheres().units.size() * sizeof(LaneSphere) +
+                                 query.pairs.size() * sizeof(Doubt) +
                                  (query.unit_pairs.size() + query.checked_units.size()) * sizeof(int));
     }
 
@@ -107,7 +108,8 @@ class SphereChecker {
         placements_[-1] = {{{1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}, {0.0f, 0.0f, 0.0f}};
         for (long i = 0; i < bodies - 1; ++i) place_fixed(static_cast<int>(i));
         for (int u = 0; u < n_units(); ++u) place_bounding(u);
-        order_ = reinterpret_cast<int*>(bounding_ + n_units());
+        doubts_ = reinterpret_cast<Doubt*>(bounding_ + n_units());
+        order_ = reinterpret_cast<int*>(doubts_ + query.pairs.size());
         for (int k = 0; k < n_pairs(); ++k)
             if (query.unit_pairs[k].table) order_[n_tests_++] = k;
         for (const int u : query.checked_units) order_[n_tests_++] = n_pairs() + u;
@@ -118,7 +120,7 @@ class SphereChecker {
     // The lanes of `alive` that collide; with `any`, at least one of them if there are any.
     unsigned collisions(const FloatPack* q, unsigned alive, bool any, const Margins& margins) {
         margins_ = margins;
-        alive_ = alive, any_ = any, hit_ = 0;
+        alive_ = alive, any_ = any, hit_ = 0, n_doubts_ = 0;
         place(q);
         for (int i = 0; i < n_tests_; ++i) {
             const int test = order_[i];
@@ -130,8 +132,9 @@ class SphereChecker {
             // pairs that collided are likely to collide in the next check: they are tested first
             for (; i > 0; --i) order_[i] = order_[i - 1];
             order_[0] = test;
-            break;
+            return hit_;
         }
+        for (int i = 0; i < n_doubts_ && !done(); ++i) resolve(doubts_[i]);
         return hit_;
     }
 
@@ -164,14 +167,21 @@ class SphereChecker {
             alive_ = pair.table ? alive & bits(clearance(*pair.table, q) <= 0.0f) : alive;
             for (int k = pair.begin; alive_ && k < pair.end; ++k) {
                 hit_ = 0;
-                const auto& groups = query_.spheres().groups;
-                check_pair(k, relative(groups[query_.pairs[k].a].body, groups[query_.pairs[k].b].body), 0.0f);
+                const Placement<FloatPack> T = relative_pose(k);
+                const unsigned doubtful = check_pair(k, T, 0.0f);
+                hit_ |= solids_touching(k, T, doubtful, 0.0f);
                 if (hit_) with_pair(k, hit_);
             }
         }
     }
 
   protected:
+    // Lanes in which the solids of a pair decide, because its spheres hardly overlap.
+    struct Doubt {
+        int pair, unit_pair;
+        unsigned lanes;
+    };
+
     int n_pairs() const { return static_cast<int>(query_.unit_pairs.size()); }
     int n_units() const { return static_cast<int>(query_.spheres().units.size()); }
     bool done() const { return any_ ? hit_ != 0 : (alive_ & ~hit_) == 0; }
@@ -329,6 +339,15 @@ class SphereChecker {
         return {{columns.column(0), columns.column(1), columns.column(2)}, tmul(A.R, B.p - A.p)};
     }
 
+    Placement<FloatPack> relative_pose(int pair) const {
+        const auto& groups = query_.spheres().groups;
+        return relative(groups[query_.pairs[pair].a].body, groups[query_.pairs[pair].b].body);
+    }
+
+    FloatPack pair_width(int unit_pair) const {
+        return margins_.pair_width ? margins_.margin * margins_.pair_width[unit_pair] : FloatPack(0.0f);
+    }
+
     // A table decides most lanes of the pairs that it covers; spheres decide the others.
     void check_unit_pair(int index, const FloatPack* q) {
         const UnitPair& pair = query_.unit_pairs[index];
@@ -339,25 +358,67 @@ class SphereChecker {
             hit_ |= touching(distance <= ClearanceTable::colliding);
             alive_ &= bits(distance <= width);
         }
-        if (touching(overlap(widened(bounding_[pair.a], width), bounding_[pair.b]))) check_pairs(pair, width);
+        if (touching(overlap(widened(bounding_[pair.a], width), bounding_[pair.b]))) check_pairs(index, width);
         alive_ = all;
     }
 
-    void check_pairs(const UnitPair& pair, FloatPack width) {
+    void check_pairs(int index, FloatPack width) {
+        const UnitPair& pair = query_.unit_pairs[index];
         const Placement<FloatPack> T =
             relative(query_.spheres().units[pair.a].body, query_.spheres().units[pair.b].body);
-        for (int k = pair.begin; k < pair.end && !done(); ++k) check_pair(k, T, width);
+        for (int k = pair.begin; k < pair.end && !done(); ++k)
+            if (const unsigned doubtful = check_pair(k, T, width)) doubts_[n_doubts_++] = {k, index, doubtful};
+    }
+
+    // Compares solids, which takes long: only in lanes in which nothing else collides.
+    void resolve(const Doubt& doubt) {
+        const unsigned lanes = doubt.lanes & ~hit_;
+        if (lanes) hit_ |= solids_touching(doubt.pair, relative_pose(doubt.pair), lanes, pair_width(doubt.unit_pair));
+    }
+
+    unsigned solids_touching(int pair, const Placement<FloatPack>& T, unsigned lanes, FloatPack width) const {
+        const float* poses = reinterpret_cast<const float*>(&T);
+        unsigned found = 0;
+        for (; lanes; lanes &= lanes - 1) {
+            const int lane = __builtin_ctz(lanes);
+            float pose[12];
+            for (int k = 0; k < 12; ++k) pose[k] = poses[k * float_lanes + lane];
+            if (query_.solids_touch(pair, pose, width[lane])) found |= 1u << lane;
+            if (any_ && found) break;
+        }
+        return found;
+    }
+
+    // Marks lanes in which the spheres of a pair collide. Returns further lanes, in which its solids may collide.
+    // T is the pose of the second body in the first.
+    unsigned check_pair(int pair, const Placement<FloatPack>& T, FloatPack width) {
+        const float slack = query_.slacks[pair];
+        if (slack <= 0.0f) return check_spheres(pair, T, width), 0;
+        const unsigned before = hit_, alive = alive_;
+        const bool any = any_;
+        any_ = false;
+        check_spheres(pair, T, width);
+        any_ = any;
+        const unsigned near = hit_ & ~before;
+        hit_ = before;
+        if (!near) return 0;
+        alive_ = near;
+        check_spheres<true>(pair, T, width - slack);
+        alive_ = alive;
+        return near & ~hit_;
     }
 
     // Descends both trees at once, expanding the larger of two spheres that touch. Coordinates are in the body of the
-    // first, in which T is the pose of the second.
-    void check_pair(int pair, const Placement<FloatPack>& T, FloatPack width) {
+    // first. `shrinks`: the width may be negative.
+    template <bool shrinks = false>
+    void check_spheres(int pair, const Placement<FloatPack>& T, FloatPack width) {
         const SphereNode* nodes = query_.spheres().nodes.data();
         const SphereGroup &first = query_.spheres().groups[query_.pairs[pair].a],
                           &second = query_.spheres().groups[query_.pairs[pair].b];
         const auto touch = [&](int i, const Vec3<FloatPack>& c, FloatPack r) {
             const Vec3<FloatPack> d = c - vec(nodes[i].centre);
-            return touching(dot(d, d) <= square(r + nodes[i].r));
+            const FloatPack reach = shrinks ? positive_part(r + nodes[i].r) : r + nodes[i].r;
+            return touching(dot(d, d) <= square(reach));
         };
         const auto centre = [&](int j) { return T.p + T.R * vec(nodes[j].centre); };
         const auto is_leaf = [&](int i) { return nodes[i].next == i + 1; };
@@ -392,7 +453,9 @@ class SphereChecker {
     const CollisionQuery& query_;
     Placement<FloatPack>* placements_;
     LaneSphere* bounding_;  // of the units
-    int* order_;            // of the tests: numbers of unit pairs, then of units
+    Doubt* doubts_;
+    int n_doubts_ = 0;
+    int* order_;  // of the tests: numbers of unit pairs, then of units
     int n_tests_ = 0;
     SphereModel::Pair
         stack_[256];  // of nodes: a level of the two trees adds three at most, and there are 2 * 15 of them

@@ -1,5 +1,6 @@
 """Types of the compiled core. Arguments are positional; the modules that call it name and document them."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -435,9 +436,13 @@ class ClearanceTable:
     def __init__(self, first: int, second: int, axes: Records, cells: NDArray[np.float32], /) -> None: ...
 
 def clearances(
-    query: CollisionQuery, pair: int, axes: Records, first: Array, second: Array, /
+    query: CollisionQuery, pair: int, axes: Records, first: Solid, second: Solid, /
 ) -> NDArray[np.float32]: ...
-def surface_distances(first: Array, second: Array, poses: Array, bound: float, /) -> list[float]: ...
+
+class Solid: ...
+
+def make_solid(triangles: Array, /) -> Solid: ...
+def solid_distances(first: Solid, second: Solid, poses: Array, bound: float, /) -> list[float]: ...
 
 class Spheres:
     def __init__(
@@ -449,6 +454,7 @@ class Spheres:
         tables: list[ClearanceTable],
         /,
     ) -> None: ...
+    def decide_by_solids(self, solids: Sequence[Solid | None], slacks: Array, /) -> None: ...
 
 class Surface:
     def signed_distances(self, points: Array, /) -> list[float]: ...

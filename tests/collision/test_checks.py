@@ -94,7 +94,7 @@ def test_invalid_input_is_rejected() -> None:
         kd.collision.free(robot, robot.neutral(), around)
 
 
-@pytest.mark.parametrize("allowed", [["ab"], [("a", "b", "c")], [(1, 2)], [()]])
+@pytest.mark.parametrize("allowed", [["ab"], [("a", "b", "c")], [(1, 2)], [()], 3, [4]])
 def test_allowed_pairs_that_are_not_pairs_of_names_are_rejected(allowed: list) -> None:
     robot = kd.load("planar2r")
     with pytest.raises(kd.InputError, match="pairs of names"):

@@ -60,8 +60,7 @@ def test_entries_are_lower_bounds_of_the_exact_distance(robot: kd.Robot, name: s
     robot = robot if name == "boxes" else kd.load(name)
     tables = link_clearances(robot)
     assert tables
-    # a pair whose spheres often overlap in vain, with three coordinates between its links
-    assert name == "boxes" or any((table.axes["iq"] >= 0).all() for table in tables.values())
+    assert any((table.axes["iq"] >= 0).all() for table in tables.values())  # two coordinates
     q = robot.random(60, seed=0)
     for pair, table in tables.items():
         entries, distances = cells_at(table, q), exact_distances(robot, q, pair)

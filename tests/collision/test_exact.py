@@ -86,6 +86,25 @@ def test_a_contact_has_the_depth_and_the_normal_of_two_spheres() -> None:
     np.testing.assert_allclose(contact.point, [0.085, 0.0, 0.0], atol=1e-6)
 
 
+@pytest.mark.parametrize("depth", [0.02, 0.3, 0.45])
+def test_the_depth_inside_a_mesh_is_that_of_the_deepest_vertex(depth: float) -> None:
+    box = kd.collision.Box(np.ones(3)).triangles()
+    block = Placed(kd.collision.Mesh(box.vertices, box.faces), np.eye(4))
+    pin = kd.collision.Box(np.array([0.1, 0.1, 2.0])).triangles()
+    T = np.eye(4)
+    T[2, 3] = 1.5 - depth
+    inside = Placed(kd.collision.Mesh(pin.vertices, pin.faces), T)
+    expected = depth  # the sides of the block are 0.45 m away
+    for first, second in ((block, inside), (inside, block)):
+        found = exact.distance([first], [second])
+        assert -found.distance == pytest.approx(expected, abs=1e-9)
+        (contact,) = exact.contacts([first], [second])
+        assert contact.depth == pytest.approx(expected, abs=1e-9)
+        assert np.linalg.norm(found.points[0] - found.points[1]) == pytest.approx(expected, abs=1e-6)
+        if depth < 0.4:  # to separate, the pin moves up
+            assert contact.normal == pytest.approx([0, 0, 1 if first is block else -1], abs=1e-6)
+
+
 def test_an_error_says_how_to_install_coal(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 

@@ -45,8 +45,8 @@ def test_most_of_what_is_free_is_found_with_the_spheres_that_are_chosen(hand: kd
     q = q[kd.collision.free(hand, q, exact=True)]
     assert len(q) > 20
     assert min(robot_spheres(hand).resolutions) < 0.3 * RESOLUTION
-    assert kd.collision.free(hand, q).mean() > 0.5
-    assert kd.collision.free(hand, q, resolution=RESOLUTION).mean() < 0.1
+    assert kd.collision.free(hand, q).mean() > 0.8
+    assert kd.collision.free(hand, q, resolution=RESOLUTION).mean() < 0.4
 
 
 def test_what_is_free_by_spheres_of_any_resolution_is_free_by_the_shapes(hand: kd.Robot) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn import _core
-from kinodyn.collision import World, exact
+from kinodyn.collision import World, exact, exact_geometry
 from kinodyn.collision.query import Query
 from kinodyn.ik.problem import Problem
 from kinodyn.planning import Upright, plan
@@ -128,7 +128,7 @@ def test_a_mesh_that_takes_longer_than_the_budget_is_not_prepared(monkeypatch: p
     assert not kd.collision.free(PANDA, START, world)
     plan(PANDA, START, START)
     prepared: list[object] = []
-    monkeypatch.setattr(exact._Geometry, "prepare", lambda self: prepared.append(self))
+    monkeypatch.setattr(exact_geometry.ExactGeometry, "prepare", lambda self: prepared.append(self))
     found = plan(PANDA, START, GOAL, world, time_budget=BUDGET)
     assert found.status == "no_path" and "no time" in found.message and "ground" in found.message
     assert not any(geometry.shape is world["ground"].shape for geometry in prepared)  # type: ignore[attr-defined]

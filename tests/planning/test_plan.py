@@ -237,3 +237,18 @@ def test_of_many_goals_whose_spheres_touch_the_one_with_free_shapes_is_found() -
     found = plan(PANDA, start, np.vstack([lower, goal]), block, time_budget=5.0)
     assert found.success
     np.testing.assert_allclose(found.path[-1], goal)
+
+
+@pytest.mark.parametrize("resolution", [0.008, 0.03])
+def test_a_plan_is_free_by_spheres_of_the_resolution_that_is_asked_for(resolution: float) -> None:
+    found = plan(PANDA, LEFT, RIGHT, wall(), resolution=resolution)
+    assert found.success and found.resolution == resolution
+    ends = found.path[:-1], found.path[1:]
+    assert kd.collision.motion_free(PANDA, *ends, wall(), sphere_resolution=resolution).all()
+    assert found.trajectory().duration > 0.0
+
+
+@pytest.mark.parametrize("resolution", [0.0, -1.0, np.nan, "fine"])
+def test_the_resolution_of_a_plan_is_a_length(resolution: object) -> None:
+    with pytest.raises(InputError, match="resolution"):
+        plan(PANDA, LEFT, RIGHT, resolution=resolution)  # type: ignore[arg-type]

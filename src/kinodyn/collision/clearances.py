@@ -1,8 +1,7 @@
-"""Distances between neighbouring links, in tables over the one to three coordinates between them.
+"""Distances between neighbouring links, in tables over the one or two coordinates between them.
 
 Spheres of such links overlap in many configurations in which the links do not collide, and resolving these takes most
-of the time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk; those
-over three coordinates only for pairs whose spheres often overlap although the links do not collide.
+of the time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
-from kinodyn.collision.false_overlaps import LinkTriangles, false_overlaps
 from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.solids import link_solids
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.types import Description
 from kinodyn.layouts import layout
@@ -28,12 +27,11 @@ from kinodyn.model.compile import Body, Tree, compile_tree
 from kinodyn.model.robot import Robot
 from kinodyn.threads import get_threads
 
-VERSION = "6"
+VERSION = "7"
 CELL_SIZE = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
 MAX_CELLS = 200  # along an axis
-MIN_TABLE, MAX_TABLE, MAX_WITH_THREE_AXES = 4_000, 40_000, 12_000  # cells
-MAX_AXES = 3
-THREE_AXES_FRACTION = 0.02  # of configurations with a false overlap that is worth a table over three coordinates
+MIN_TABLE, MAX_TABLE = 4_000, 40_000  # cells
+MAX_AXES = 2
 UNDECIDED, COLLIDING = -1.0, -2.0
 BALL = 5  # kind of the first joint with several coordinates
 PRISMATIC = 4
@@ -55,7 +53,7 @@ _KNOWN: WeakKeyDictionary[Description, Tables] = WeakKeyDictionary()
 
 
 def link_clearances(robot: Robot) -> Tables:
-    """Return the tables of pairs of links that must not touch and have one to three coordinates between them."""
+    """Return the tables of pairs of links that must not touch and have one or two coordinates between them."""
     if robot.description not in _KNOWN:
         _KNOWN[robot.description] = _Maker(robot).tables()
     return _KNOWN[robot.description]
@@ -81,7 +79,7 @@ class _Maker:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.tree, self.spheres = robot, compile_tree(robot.description), fitted_spheres(robot, RESOLUTION)
         self.places = [self.tree.places[link] for link in self.spheres.links]
-        self.shapes = LinkTriangles(robot)
+        self.solids = link_solids(robot)
         self.pairs = list(self._near_pairs())
         self.query = self._query()
 
@@ -98,16 +96,7 @@ class _Maker:
             return {pair: Table(bodies, axes[bodies], job.result()) for pair, (bodies, job) in jobs.items()}
 
     def _near_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs of indices of links that get tables."""
-        candidates = {pair: count for pair, count in self._candidates() if count <= MAX_AXES}
-        doubtful = [pair for pair, count in candidates.items() if count == MAX_AXES]
-        found = false_overlaps(self.robot, self.spheres, doubtful)
-        for pair in candidates:
-            if pair not in found or found[pair].fraction >= THREE_AXES_FRACTION:
-                yield pair
-
-    def _candidates(self) -> Iterator[tuple[tuple[int, int], int]]:
-        """Yield pairs of links that must not touch, with the number of coordinates between them."""
+        """Yield pairs of indices of links that must not touch, with few coordinates between them."""
         allowed = allowed_pairs(self.robot).pairs
         for i, first in enumerate(self.spheres.links):
             for k, second in enumerate(self.spheres.links[:i]):
@@ -115,8 +104,9 @@ class _Maker:
                     continue
                 between = list(_between(self.tree, self.places[i].body, self.places[k].body))
                 single = between and all(body.kind < BALL for body in between)
-                if single and all(_extent(self.robot, self.tree, body) for body in between):
-                    yield (i, k), len({body.iq for body in between})
+                few = len({body.iq for body in between}) <= MAX_AXES
+                if single and few and all(_extent(self.robot, self.tree, body) for body in between):
+                    yield i, k
 
     def _query(self) -> _core.CollisionQuery:
         robot, tables = self.robot, [_in_body(self.spheres, link, self.tree) for link in self.spheres.links]
@@ -165,20 +155,16 @@ class _Maker:
 
     def _cells(self, pair: int, axes: NDArray[np.void]) -> Cells:
         numbers = self.query.pairs[pair]
-        triangles = [self._triangles(self.spheres.links[k]) for k in numbers]
+        links = [self.spheres.links[k] for k in numbers]
+        triangles = [self.solids.triangles(link) for link in links]
         key = content_key(VERSION, CELL_SIZE, axes.tobytes(), *triangles, *self._identity(numbers))
         shape = tuple(axes["count"].tolist())
         known = load_table(key, shape[-1])
         if known is not None and known.size == math.prod(shape):
             return np.ascontiguousarray(known, dtype=np.float32).reshape(shape)
-        cells = _core.clearances(self.query, pair, axes, *triangles)
+        cells = _core.clearances(self.query, pair, axes, *(self.solids[link] for link in links))
         save_table(key, cells.reshape(-1, shape[-1]).astype(float))
         return cells
-
-    def _triangles(self, link: str) -> Array:
-        """Return the corners (n, 9) of the triangles of a link in the frame of its body."""
-        place = self.tree.places[link]
-        return np.asarray(self.shapes[link].reshape(-1, 3) @ place.R.T + place.p).reshape(-1, 9)
 
     def _identity(self, numbers: Iterable[int]) -> Iterator[bytes | str | float | Array]:
         """Yield the inputs of a table besides triangles and axes: the spheres and the joints between them."""
@@ -190,8 +176,7 @@ class _Maker:
 def _counts(cells: Array) -> list[int]:
     """Return the number of cells along each axis, for a table that is neither too large nor needlessly coarse."""
     cells = np.clip(cells, 1.0, MAX_CELLS)
-    largest = MAX_TABLE if len(cells) < MAX_AXES else MAX_WITH_THREE_AXES
-    cells *= np.clip(cells.prod(), MIN_TABLE, largest) ** (1.0 / len(cells)) / cells.prod() ** (1.0 / len(cells))
+    cells *= np.clip(cells.prod(), MIN_TABLE, MAX_TABLE) ** (1.0 / len(cells)) / cells.prod() ** (1.0 / len(cells))
     return [min(math.ceil(count - 1e-9), MAX_CELLS) for count in cells]
 
 

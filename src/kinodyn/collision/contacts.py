@@ -59,9 +59,9 @@ def contacts(
     world, allowed
         See `distance`.
     exact
-        True: contacts of the exact shapes, by coal, which must be installed. Between meshes the depth is that of the
-        deepest two triangles, a lower bound. False: contacts of the spheres that cover the shapes, which need nothing
-        else; they include pairs whose shapes are some centimetres apart, by `Distance.error_bound` at most.
+        True: contacts of the exact shapes, by coal, which must be installed. Where a mesh is not convex, the depth is
+        that of the deepest vertex, a lower bound. False: contacts of the spheres that cover the shapes, which need
+        nothing else; they include pairs whose shapes are some centimetres apart, by `Distance.error_bound` at most.
 
     Returns
     -------

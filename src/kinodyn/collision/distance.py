@@ -132,6 +132,10 @@ def _prepared(
     query = distance_query(robot, snapshot_of(world), as_pairs(allowed), chosen, spheres)
     if max_distance is None:
         return query, np.inf
-    if not isinstance(max_distance, int | float | np.number) or np.isnan(max_distance):
+    try:
+        bound = float(max_distance)
+    except (TypeError, ValueError, OverflowError):
+        bound = np.nan
+    if np.isnan(bound):
         raise InputError(f"max_distance must be a number [m], got {max_distance!r}")
-    return query, float(max_distance)
+    return query, bound

@@ -15,10 +15,11 @@ from kinodyn.collision.clouds import cloud_overshoot
 from kinodyn.collision.fitting import TESSELLATION, link_spheres
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.obstacles import obstacles
-from kinodyn.collision.query import Objects, Pairs, attached, checked_pairs, may_touch, sphere_form
+from kinodyn.collision.query import attached, may_touch, sphere_form
 from kinodyn.collision.refinement import robot_spheres
 from kinodyn.collision.shapes import TOLERANCE, Box, Ellipsoid, HeightField, Mesh, PointCloud, Shape
 from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.sphere_forms import Objects, Pairs, checked_pairs
 from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot

@@ -89,7 +89,7 @@ class ExactChecks:
             return self._advance(q0, q1, near)
         # spheres that come nearer than the resolution block the motion without touching
         bounds = range_of(self.robot, q0, q1)
-        nearby = Query(self.robot, self.snapshot, self.allowed, shrink=-NEAR_DISTANCE, bounds=bounds)
+        nearby = self.query.of_all_joints(self.allowed, shrink=-NEAR_DISTANCE, bounds=bounds)
         further = self._touching(nearby, q0, middle, q1)
         if len(further) > len(near) and self.has_time(further) and self._others_free(q0, q1, further, resolution):
             return self._advance(q0, q1, further)
@@ -103,7 +103,7 @@ class ExactChecks:
     def _others_free(self, q0: Array, q1: Array, pairs: list[Pair], resolution: float) -> bool:
         """Return whether a motion is free on spheres, except for some pairs."""
         allowed = self.allowed | {frozenset(pair) for pair in pairs}
-        query = Query(self.robot, self.snapshot, allowed, bounds=range_of(self.robot, q0, q1))
+        query = self.query.of_all_joints(allowed, bounds=range_of(self.robot, q0, q1))
         return bool(query.motion_free(q0, q1, resolution))
 
     def _advance(self, q0: Array, q1: Array, pairs: list[Pair]) -> bool:

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinodyn import _core, kinematics
-from kinodyn.arrays import Array
+from kinodyn import kinematics
 from kinodyn.collision.cache import content_key, load_table, save_table
-from kinodyn.collision.fitting import placed_triangles
-from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.overlaps import sphere_overlaps
 from kinodyn.collision.pairs import sampling_identity
+from kinodyn.collision.solids import link_solids
 from kinodyn.collision.spheres import SphereSet
 from kinodyn.model.robot import Robot
 
@@ -21,7 +19,6 @@ VERSION = "1"
 SAMPLES = 2048  # random configurations
 COMPARED_SAMPLES = 24  # of those with an overlap, in which shapes are compared
 MAX_DISTANCE = 0.06  # [m] beyond which distances of shapes do not matter
-TOLERANCE = 1e-3  # [m] of the triangles of round shapes, which contain them
 
 Pair = tuple[int, int]
 
@@ -56,38 +53,15 @@ def false_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> M
 
 def _sampled(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> list[FalseOverlap]:
     poses = kinematics.poses(robot, robot.random(SAMPLES, seed=2), frames=list(spheres.links))
-    shapes = LinkTriangles(robot)
+    solids = link_solids(robot)
     overlaps = sphere_overlaps(spheres, np.array(pairs, dtype=np.int32), poses, SAMPLES)
     found = []
     for pair, (count, states, _) in zip(pairs, overlaps, strict=True):
         some = np.sort(states)[:: max(count // COMPARED_SAMPLES, 1)]
-        distances = _distances(shapes, spheres, pair, poses[some]) if count else np.zeros(0)
+        first, second = (spheres.links[k] for k in pair)
+        both = poses[some][:, list(pair)]
+        distances = solids.distances(first, second, both, MAX_DISTANCE) if count else np.zeros(0)
         apart = distances[distances > 0.0]
         fraction = len(apart) / len(distances) * count / SAMPLES if count else 0.0
         found.append(FalseOverlap(fraction, float(np.median(apart)) if len(apart) else 0.0))
     return found
-
-
-def _distances(shapes: LinkTriangles, spheres: SphereSet, pair: Pair, poses: Array) -> Array:
-    """Return the distance of the shapes of two links [m] at poses (n, links, 4, 4), 0 where they collide."""
-    first, second = (shapes[spheres.links[k]] for k in pair)
-    T = np.linalg.inv(poses[:, pair[0]]) @ poses[:, pair[1]]
-    rows = np.hstack([T[:, :3, :3].reshape(-1, 9), T[:, :3, 3]])
-    return np.array(_core.surface_distances(first, second, rows, MAX_DISTANCE))
-
-
-class LinkTriangles:
-    """The triangles of the links of a robot, made when they are needed."""
-
-    def __init__(self, robot: Robot) -> None:
-        self._parts: dict[str, list[LinkGeometry]] = {}
-        for part in robot_geometry(robot):
-            self._parts.setdefault(part.link, []).append(part)
-        self._known: dict[str, Array] = {}
-
-    def __getitem__(self, link: str) -> Array:
-        """Return the corners (n, 9) of the triangles of a link in its frame."""
-        if link not in self._known:
-            meshes = [placed_triangles(part, TOLERANCE) for part in self._parts[link]]
-            self._known[link] = np.concatenate([mesh.vertices[mesh.faces].reshape(-1, 9) for mesh in meshes])
-        return self._known[link]

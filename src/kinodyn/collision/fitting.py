@@ -17,7 +17,7 @@ from kinodyn.collision.shapes import PointCloud, Sphere
 from kinodyn.description.meshes import Faces, TriangleMesh
 from kinodyn.errors import InputError
 
-VERSION = "3"  # of the fit; part of the key of cached spheres
+VERSION = "4"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
 MAX_OVERSHOOT = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
@@ -12,40 +11,18 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.clearances import Table, joined, link_clearances
-from kinodyn.collision.clouds import cloud_spheres
-from kinodyn.collision.fitting import link_spheres
-from kinodyn.collision.geometry import LinkGeometry
+from kinodyn.collision.doubtful_pairs import doubtful_pairs
 from kinodyn.collision.obstacles import obstacles
-from kinodyn.collision.pairs import allowed_pairs
-from kinodyn.collision.refinement import robot_spheres
-from kinodyn.collision.shapes import PointCloud, Shape
-from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
-from kinodyn.collision.spheres import RESOLUTION
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.sphere_forms import Objects, SphereForm, make_form
+from kinodyn.collision.sphere_forms import Pairs as Pairs
 from kinodyn.collision.world import World
 from kinodyn.description.types import Description
-from kinodyn.errors import InputError, unknown_name
-from kinodyn.model.compile import Place, compile_tree
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-
-Pairs = frozenset[frozenset[str]]
-Objects = tuple[WorldObject, ...]
 
 EMPTY = WorldSnapshot()
 MAX_FORMS = 16  # sphere models cached for a robot; each change of its attached objects creates one
-
-
-@dataclass(frozen=True, eq=False)
-class SphereForm:
-    """The spheres of a robot and of objects.
-
-    A group is a link or an object attached to a link; other objects are `obstacles`.
-    """
-
-    groups: tuple[str, ...]
-    core: _core.Spheres
-    objects: Objects  # kept, because sphere models are found by the identity of objects
-
 
 _FORMS: WeakKeyDictionary[Description, dict[tuple[object, ...], SphereForm]] = WeakKeyDictionary()
 
@@ -65,7 +42,11 @@ def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
     """Return pairs of names in a canonical form."""
     if isinstance(allowed, frozenset):
         return _checked(allowed)
-    return _checked(frozenset(pair if isinstance(pair, str) else frozenset(pair) for pair in allowed or ()))
+    try:
+        given = frozenset(pair if isinstance(pair, str) else frozenset(pair) for pair in allowed or ())
+    except TypeError as cause:
+        raise InputError(f"allowed must be pairs of names of links or objects, got {allowed!r}") from cause
+    return _checked(given)
 
 
 @lru_cache(maxsize=64)
@@ -84,107 +65,15 @@ def sphere_form(
     shrink: float = 0.0,
     resolution: float | None = None,
 ) -> SphereForm:
-    """Return the spheres of a robot and of objects.
-
-    Parameters
-    ----------
-    robot
-    objects
-        Objects that are attached to the robot.
-    allowed
-        Further pairs that may touch.
-    shrink
-        By how much the radii of the robot are reduced [m], less where its spheres are finer than usual; below 0 they
-        grow, and those of attached objects too.
-    resolution
-        Of the spheres [m], see `robot_spheres`.
-    """
+    """Return the spheres of a robot and of attached objects, cached for the same arguments: see `make_form`."""
     forms = _FORMS.setdefault(robot.description, {})
     key = (tuple(map(id, objects)), allowed, shrink, resolution)
     if key not in forms:
         if len(forms) >= MAX_FORMS:
             forms.clear()
-        forms[key] = _make_form(robot, objects, allowed, shrink, resolution)
+        doubtful = doubtful_pairs(robot)
+        forms[key] = make_form(robot, objects, allowed, shrink=shrink, resolution=resolution, doubtful=doubtful)
     return forms[key]
-
-
-def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float, resolution: float | None) -> SphereForm:
-    places = compile_tree(robot.description).places
-    spheres = robot_spheres(robot, resolution)
-    finer = dict(zip(spheres.links, spheres.resolutions, strict=True))
-    parts = [
-        (
-            link,
-            places[link],
-            spheres.of_link(link),
-            shrink * min(finer[link] / RESOLUTION, 1.0) if shrink > 0 else shrink,
-        )
-        for link in spheres.links
-    ]
-    parts += [
-        (thing.name, _place(places, thing), object_spheres(thing.shape, resolution), min(shrink, 0.0))
-        for thing in objects
-    ]
-    names = tuple(name for name, *_ in parts)
-    tables = [_in_body(place, rows, less) for _, place, rows, less in parts]
-    # tables know in which cells spheres of the usual resolution collide
-    usual = {link for link in spheres.links if shrink == 0.0 and finer[link] == RESOLUTION}
-    core = _core.Spheres(
-        np.array([place.body for _, place, *_ in parts], dtype=np.int32),
-        np.cumsum([0, *map(len, tables)]).astype(np.int32),
-        np.concatenate([np.zeros((0, 4)), *tables]),
-        *_with_tables(robot, names, checked_pairs(robot, names, objects, allowed), usual),
-    )
-    return SphereForm(names, core, objects)
-
-
-def _place(places: dict[str, Place], thing: WorldObject) -> Place:
-    frame = str(thing.attached_to)
-    if frame not in places:
-        raise unknown_name("frame", frame, places)
-    return places[frame].then(thing.pose)
-
-
-def object_spheres(shape: Shape, resolution: float | None = None) -> Array:
-    """Return spheres (n, 4) that contain a shape, in its own frame."""
-    if isinstance(shape, PointCloud):
-        return cloud_spheres(shape, resolution or RESOLUTION)
-    return link_spheres([LinkGeometry("", shape, np.eye(4))], resolution or RESOLUTION).fine
-
-
-def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
-    centres = spheres[:, :3] @ place.R.T + place.p
-    return np.hstack([centres, np.maximum(spheres[:, 3:] - shrink, 0.0)])
-
-
-def checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> list[tuple[int, int]]:
-    """Return the pairs of groups that must not touch: of links and attached objects."""
-    free = set(allowed_pairs(robot).pairs | allowed)
-    free |= {frozenset((thing.name, link)) for thing in objects for link in (*thing.touch, str(thing.attached_to))}
-    return [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
-
-
-def _with_tables(
-    robot: Robot, names: Sequence[str], pairs: Sequence[tuple[int, int]], usual: Set[str]
-) -> tuple[NDArray[np.int32], list[_core.ClearanceTable]]:
-    """Return the pairs, each with the index of a table or -1, and the tables.
-
-    Tables decide in which cells the spheres of `usual` links collide.
-    """
-    known = link_clearances(robot)
-    own = [known.get(frozenset((names[i], names[j]))) for i, j in pairs]
-    by_bodies: dict[tuple[int, int], list[Table]] = {}
-    certain: dict[tuple[int, int], bool] = {}
-    for table, (i, j) in zip(own, pairs, strict=True):
-        if table is not None:
-            by_bodies.setdefault(table.bodies, []).append(table)
-            certain[table.bodies] = certain.get(table.bodies, True) and {names[i], names[j]} <= usual
-    number = {bodies: k for k, bodies in enumerate(by_bodies)}
-    rows = [(i, j, -1 if t is None else number[t.bodies]) for (i, j), t in zip(pairs, own, strict=True)]
-    return (
-        np.array(rows, dtype=np.int32).reshape(-1, 3),
-        [joined(tables, certain[bodies]) for bodies, tables in by_bodies.items()],
-    )
 
 
 class Query:
@@ -222,6 +111,7 @@ class Query:
     ) -> None:
         self.robot, self.snapshot = robot, snapshot
         self.q, self.allowed, self.shrink = robot.neutral() if q is None else q, allowed, shrink
+        self.resolution = resolution
         self.form = sphere_form(robot, attached(snapshot), allowed, shrink, resolution)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
@@ -234,6 +124,10 @@ class Query:
             np.ones(robot.nv, dtype=bool) if moves is None else moves,
             moves is None,
         )
+
+    def of_all_joints(self, allowed: Pairs, *, shrink: float = 0.0, bounds: tuple[Array, Array] | None = None) -> Query:
+        """Return a query with spheres of the same resolution in the same world, in which all joints move."""
+        return Query(self.robot, self.snapshot, allowed, shrink=shrink, bounds=bounds, resolution=self.resolution)
 
     def free(self, q: Array) -> NDArray[np.bool_]:
         """Return which configurations (..., nq) are collision-free."""

@@ -15,8 +15,9 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.collision.clearances import link_clearances
-from kinodyn.collision.false_overlaps import LinkTriangles, false_overlaps
+from kinodyn.collision.false_overlaps import false_overlaps
 from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.solids import link_solids
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.types import Description
 from kinodyn.model.robot import Robot
@@ -75,9 +76,9 @@ def _needed(robot: Robot, spheres: SphereSet) -> Array:
         if found.fraction >= MAX_FALSE_FRACTION:
             links = list(pair)
             needed[links] = np.minimum(needed[links], CLEARANCE_FRACTION * found.clearance)
-    shapes = LinkTriangles(robot)
+    solids = link_solids(robot)
     for k in np.flatnonzero(needed < MAX_RELATIVE_RESOLUTION * RESOLUTION):
-        needed[k] = max(needed[k], MIN_RESOLUTION, SIZE_FRACTION * _size(shapes[spheres.links[k]]))
+        needed[k] = max(needed[k], MIN_RESOLUTION, SIZE_FRACTION * _size(solids.triangles(spheres.links[k])))
     return np.where(needed < MAX_RELATIVE_RESOLUTION * RESOLUTION, needed, RESOLUTION)
 
 

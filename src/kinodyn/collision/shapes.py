@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive, positive_vector, triangle_indices
 from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
 from kinodyn.description.height_fields import field_mesh
-from kinodyn.description.meshes import TriangleMesh
+from kinodyn.description.meshes import MAX_TRIANGLES, TriangleMesh
 from kinodyn.errors import InputError
 
 TOLERANCE = 1e-3  # [m] of triangles
@@ -185,6 +185,9 @@ class HeightField(Solid):
         heights = numbers("heights", self.heights)
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise InputError(f"heights must have shape (nx, ny), at least 2 by 2, got {heights.shape}")
+        if 2 * heights.size > MAX_TRIANGLES:
+            most = MAX_TRIANGLES // 2
+            raise InputError(f"heights must have at most {most} entries, got {heights.size}: divide the ground")
         size, thickness = _lengths("size", self.size, 2), positive("thickness", self.thickness)
         _set(self, heights=_frozen(heights.copy()), size=size, thickness=thickness)
 

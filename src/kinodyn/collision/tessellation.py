@@ -26,7 +26,7 @@ def rings(radius: float, tolerance: float) -> int:
     Its faces touch the sphere and its corners are up to 1 / cos^2(step / 2) farther out, where the step is the angle.
     """
     step = 2.0 * math.acos(1.0 / math.sqrt(1.0 + max(tolerance, 1e-6) / radius))
-    return min(max(math.ceil(0.5 * math.pi / step), 2), MAX_RINGS)
+    return min(max(math.ceil(0.5 * math.pi / max(step, 1e-9)), 2), MAX_RINGS)
 
 
 def revolved_mesh(radius: float, length: float, steps: int, caps: bool = True) -> TriangleMesh:

@@ -13,7 +13,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.collision.geometry import is_convex
 from kinodyn.collision.shapes import Mesh
-from kinodyn.description.meshes import TriangleMesh, read_mesh, repaired
+from kinodyn.description.meshes import MAX_TRIANGLES, TriangleMesh, read_mesh, repaired
 from kinodyn.errors import DescriptionWarning, InputError
 
 
@@ -62,7 +62,13 @@ def _arrays(source: tuple[ArrayLike, ArrayLike] | HasTriangles) -> Mesh:
         raise InputError(
             f"mesh must be a path, (vertices, faces), or an object that has vertices and faces, got a {kind}"
         )
-    return Mesh(numbers("vertices", vertices, 3), np.asarray(faces))
+    try:
+        indices = np.asarray(faces)
+    except ValueError as cause:
+        raise InputError(f"faces must be integers (m, 3): {cause}") from cause
+    if len(np.atleast_1d(indices)) > MAX_TRIANGLES:
+        raise InputError(f"a mesh may have at most {MAX_TRIANGLES} triangles, got {len(indices)}: simplify it")
+    return Mesh(numbers("vertices", vertices, 3), indices)
 
 
 def _scaled(mesh: Mesh, factors: Array) -> TriangleMesh:

@@ -68,7 +68,19 @@ class _Search:
         names = tuple(joint.name for joint in space.constraints.joints)
         times = planned - self.begin, now - planned, self.iterations
         kept = space.constraints.constraints
-        return Plan(space.robot, status, message, found, names, space.snapshot, *times, space.allowed, kept, deviations)
+        return Plan(
+            space.robot,
+            status,
+            message,
+            found,
+            names,
+            space.snapshot,
+            *times,
+            allowed=space.allowed,
+            constraints=kept,
+            deviations=deviations,
+            resolution=space.sphere_resolution,
+        )
 
     def plan(self, goal: Goal) -> Plan:
         space = self.space

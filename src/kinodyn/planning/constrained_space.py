@@ -48,6 +48,8 @@ class ConstrainedSpace:
         Deadline on the clock of `time.perf_counter` [s].
     goals : (n, nq), optional
         Configurations that the path may lead to; by default near the start.
+    sphere_resolution
+        How far spheres may reach beyond the shapes [m], see `kd.collision.robot_spheres`.
     """
 
     def __init__(
@@ -61,20 +63,24 @@ class ConstrainedSpace:
         resolution: float,
         end: float = np.inf,
         goals: Array | None = None,
+        sphere_resolution: float | None = None,
     ) -> None:
         self.robot, self.start, self.snapshot, self.resolution, self.end = robot, start, snapshot, resolution, end
+        self.sphere_resolution = sphere_resolution
         self.constraints = ConstraintSet(robot, start, joints, constraints, goals)
         fixed = {link for constraint in constraints for link in constraint.fixed_links(robot)}
         objects = [thing.name for thing in snapshot.objects if thing.attached_to is None]
         self.allowed: Pairs = allowed | {frozenset((link, name)) for link in fixed for name in objects}
         # parts that do not move are checked too
-        self.full_query = Query(robot, snapshot, self.allowed, bounds=self.constraints.query_bounds)
+        self.full_query = Query(
+            robot, snapshot, self.allowed, bounds=self.constraints.query_bounds, resolution=sphere_resolution
+        )
 
     def query(self, shrink: float = 0.0) -> Query:
         """Return a query of the parts that move, whose spheres are reduced [m]."""
         c = self.constraints
-        bounds = c.query_bounds
-        return Query(self.robot, self.snapshot, self.allowed, self.start, c.moves, shrink=shrink, bounds=bounds)
+        world = self.snapshot, self.allowed, self.start, c.moves
+        return Query(self.robot, *world, shrink=shrink, bounds=c.query_bounds, resolution=self.sphere_resolution)
 
     @cached_property
     def exact(self) -> ExactChecks | None:

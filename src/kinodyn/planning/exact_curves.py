@@ -60,15 +60,14 @@ class ExactCurves:
     def _free(self, piece: PiecewisePolynomial, depth: int) -> bool:
         """Check one polynomial; pairs whose spheres touch are followed on the exact shapes."""
         robot, q = self.query.robot, piece(np.linspace(0.0, piece.duration, SAMPLES))
-        everything = Query(robot, self.query.snapshot, self.allowed, bounds=range_of(robot, q))
+        everything = self.query.of_all_joints(self.allowed, bounds=range_of(robot, q))
         checks = ExactChecks(everything, self.allowed)
-        nearby = Query(robot, self.query.snapshot, self.allowed, shrink=-NEAR_DISTANCE, bounds=range_of(robot, q))
+        nearby = self.query.of_all_joints(self.allowed, shrink=-NEAR_DISTANCE, bounds=range_of(robot, q))
         near = list(dict.fromkeys(pair for row in q for pair in nearby.touching(row)))
         if min((d for row in q[1:-1] for d in checks.distances(row, near).values()), default=1.0) <= CONTACT_DISTANCE:
             return False
-        others = Query(
-            robot, self.query.snapshot, self.allowed | {frozenset(pair) for pair in near}, bounds=range_of(robot, q)
-        )
+        allowed = self.allowed | {frozenset(pair) for pair in near}
+        others = self.query.of_all_joints(allowed, bounds=range_of(robot, q))
         if bool(pieces_free(others, piece, resolution=self.resolution).all()):
             return _advance(checks, piece, near)
         if depth == 0:

@@ -127,10 +127,17 @@ def moving_dofs(robot: Robot, joints: Sequence[JointInfo]) -> NDArray[np.bool_]:
     return moves
 
 
-def group_query(robot: Robot, path: Array, names: Iterable[str], snapshot: WorldSnapshot, allowed: Pairs) -> Query:
-    """Return the query of motions of some joints along a path (n, nq)."""
+def group_query(
+    robot: Robot,
+    path: Array,
+    names: Iterable[str],
+    snapshot: WorldSnapshot,
+    allowed: Pairs,
+    resolution: float | None = None,
+) -> Query:
+    """Return the query of motions of some joints along a path (n, nq), with spheres of a resolution [m]."""
     moves = moving_dofs(robot, [robot.joint(name) for name in names])
-    return Query(robot, snapshot, allowed, path[0], moves, bounds=range_of(robot, path))
+    return Query(robot, snapshot, allowed, path[0], moves, bounds=range_of(robot, path), resolution=resolution)
 
 
 def is_vector(joint: JointInfo) -> bool:

@@ -43,7 +43,7 @@ class MotionPlanner:
         Frame that pose goals are for; by default the end effector of the group, or the link of its last joint.
     q : (nq,), optional
         Current configuration, by default neutral within limits.
-    time_budget, seed, allowed, settings
+    time_budget, seed, allowed, settings, resolution
         Arguments of each plan, see `plan`.
     velocity, acceleration, jerk, torque
         Limits of trajectories, see `Plan.trajectory`.
@@ -80,6 +80,7 @@ class MotionPlanner:
         seed: int = 0,
         allowed: Iterable[Iterable[str]] | None = None,
         settings: PlannerSettings | None = None,
+        resolution: float | None = None,
         velocity: LimitLike | None = None,
         acceleration: LimitLike | None = None,
         jerk: LimitLike | None = None,
@@ -95,7 +96,7 @@ class MotionPlanner:
         self.q: Array = neutral if q is None else np.array(numbers("q", q, robot.nq))
         self._columns = group_columns(joints)
         self._options: dict[str, Any] = {"time_budget": time_budget, "seed": seed, "allowed": as_pairs(allowed)}
-        self._settings = settings
+        self._settings, self._resolution = settings, resolution
         self._limits: dict[str, Any] = {
             "velocity": velocity,
             "acceleration": acceleration,
@@ -238,8 +239,8 @@ class MotionPlanner:
         return self.q if start is None else numbers("start", start, self.robot.nq)
 
     def _plan(self, goal: Goal, start: ArrayLike | None) -> Plan:
-        begin = self._start(start)
-        return plan(self.robot, begin, goal, self.world, group=self.group, settings=self._settings, **self._options)
+        options = {**self._options, "settings": self._settings, "resolution": self._resolution}
+        return plan(self.robot, self._start(start), goal, self.world, group=self.group, **options)
 
 
 def _end_effector(robot: Robot, group: tuple[str, ...]) -> str:

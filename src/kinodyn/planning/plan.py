@@ -59,6 +59,7 @@ def plan(
     planner: str | Search = "rrt_connect",
     allowed: Iterable[Iterable[str]] | None = None,
     settings: PlannerSettings | None = None,
+    resolution: float | None = None,
 ) -> Plan:
     """Plan a motion without collisions of the robot with itself or with the world.
 
@@ -94,6 +95,9 @@ def plan(
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
     settings
         Settings of the planner.
+    resolution
+        How far the spheres that cover the robot may reach beyond its shapes [m], as in `kd.collision.free`. Finer
+        spheres pass narrower gaps without exact shapes, and take longer.
 
     Returns
     -------
@@ -116,11 +120,12 @@ def plan(
     >>> kd.planning.plan(robot, left, right, world).success
     True
     """
-    prepare(robot)
+    resolution = None if resolution is None else positive("resolution", resolution)
+    prepare(robot, resolution)
     search_named(planner)  # loads OMPL if it is needed
     begin = time.perf_counter()
     settings, time_budget = settings or PlannerSettings(), positive("time_budget", time_budget)
-    problem = _Problem(robot, start, world, group, allowed, planner, begin, begin + time_budget)
+    problem = _Problem(robot, start, world, group, allowed, planner, resolution, begin, begin + time_budget)
     on_manifold = [joint for joint in problem.joints if not is_vector(joint)]
     if constraints or on_manifold:
         if planner != "rrt_connect":
@@ -158,6 +163,7 @@ class _Problem:
         group: Group,
         allowed: Iterable[Iterable[str]] | None,
         planner: str | Search,
+        resolution: float | None,
         begin: float,
         end: float,
     ) -> None:
@@ -168,7 +174,8 @@ class _Problem:
         self.group = joint_group(robot, group)
         self.joints = self.group.joints
         _require_limits(self.group, "start", self.start)
-        self.query = Query(robot, self.snapshot, self.allowed, self.start, self.group.moves)
+        self.resolution = resolution
+        self.query = self.spheres()
         self.columns = np.array(self.query.core.moving_q)
         self.limits = robot.limits.lower[self.columns], robot.limits.upper[self.columns]
         self.wide = self.limits[1] - self.limits[0] > 2.0 * np.pi + LIMIT_TOLERANCE
@@ -176,9 +183,22 @@ class _Problem:
             lengths = np.isin(self.columns, translations(robot))
             self.wide &= ~(lengths & np.isfinite(self.limits[1] - self.limits[0]))
 
+    def spheres(self, shrink: float = 0.0) -> Query:
+        """Return the query of the joints that move, with reduced spheres [m]."""
+        world = self.snapshot, self.allowed, self.start, self.group.moves
+        return Query(self.robot, *world, shrink=shrink, resolution=self.resolution)
+
     def constrained(self, constraints: Sequence[Constraint], goal: Goal, settings: PlannerSettings) -> ConstrainedSpace:
         world = self.snapshot, self.joints, constraints, self.allowed
-        return ConstrainedSpace(self.robot, self.start, *world, settings.resolution, self.end, self.around(goal))
+        return ConstrainedSpace(
+            self.robot,
+            self.start,
+            *world,
+            settings.resolution,
+            self.end,
+            self.around(goal),
+            sphere_resolution=self.resolution,
+        )
 
     def around(self, goal: Goal) -> Array:
         """Return configurations (n, nq) that bound the region in which floating joints may move."""
@@ -198,7 +218,17 @@ class _Problem:
         found = found or Found(None)
         path = self.full(np.empty((0, len(self.columns))) if found.path is None else found.path)
         times = found.planning_time, found.simplification_time, found.iterations
-        return Plan(self.robot, status, message, path, self.group.names, self.snapshot, *times, allowed=self.allowed)
+        return Plan(
+            self.robot,
+            status,
+            message,
+            path,
+            self.group.names,
+            self.snapshot,
+            *times,
+            allowed=self.allowed,
+            resolution=self.resolution,
+        )
 
     def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
         end, colliding = self.end, self.colliding(self.start)
@@ -257,7 +287,7 @@ class _Problem:
         for attempt in count():
             shrink = RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)]
             share = FIRST_SEARCH_TIME * 2.0 ** (attempt // len(RADIUS_REDUCTIONS))
-            query = Query(self.robot, self.snapshot, self.allowed, self.start, self.group.moves, shrink=shrink)
+            query = self.spheres(shrink)
             left = max(min(end - time.perf_counter(), share), 0.0)
             bounds = self.sampling_bounds(ends)
             found = self.run(SearchProblem(query, settings, ends, bounds, left, seed + attempt, simplify=False))
@@ -351,7 +381,7 @@ class _Problem:
     @cached_property
     def full_query(self) -> Query:
         """Checks of parts that do not move too."""
-        return self.query if self.query.core.complete else Query(self.robot, self.snapshot, self.allowed)
+        return self.query if self.query.core.complete else self.query.of_all_joints(self.allowed)
 
     @cached_property
     def start_free(self) -> bool:

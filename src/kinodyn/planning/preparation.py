@@ -8,6 +8,7 @@ from weakref import WeakSet
 from kinodyn.collision import exact
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.collision.query import sphere_form
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.collision.shapes import Mesh
 from kinodyn.description.types import Description
 from kinodyn.model.robot import Robot
@@ -17,8 +18,10 @@ MAX_TRIANGLES = 20_000  # of all links, a fraction of a second; links of larger 
 _PREPARED: WeakSet[Description] = WeakSet()
 
 
-def prepare(robot: Robot) -> None:
+def prepare(robot: Robot, resolution: float | None = None) -> None:
     """Compute what does not depend on the problem, so that it is not part of the time budget of a plan."""
+    if resolution is not None:
+        robot_spheres(robot, resolution)
     if robot.description in _PREPARED:
         return
     sphere_form(robot)

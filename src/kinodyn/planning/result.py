@@ -64,6 +64,8 @@ class Plan:
         Constraints that the path satisfies.
     deviations : tuple of Deviation
         The largest from each of the constraints along the path.
+    resolution : float or None
+        How far spheres reach beyond the shapes [m]; None for the usual ones.
     """
 
     robot: Robot
@@ -78,6 +80,7 @@ class Plan:
     allowed: Pairs = frozenset()
     constraints: tuple[Constraint, ...] = ()
     deviations: tuple[Deviation, ...] = ()
+    resolution: float | None = None
 
     @property
     def success(self) -> bool:
@@ -143,7 +146,7 @@ class Plan:
         if blend != np.inf:
             nonnegative("blend", blend)
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
-        query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
+        query = group_query(self.robot, self.path, self.group, self.world, self.allowed, self.resolution)
         return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
 
     def _keeps(self) -> Callable[[Array], NDArray[np.bool_]] | None:
@@ -189,7 +192,7 @@ class Plan:
             raise InputError(f"there is no path to smooth: {self.status}: {self.message}")
         if reach != np.inf:
             nonnegative("reach", reach)
-        query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
+        query = group_query(self.robot, self.path, self.group, self.world, self.allowed, self.resolution)
         return smoothed(self.robot, self.path, query, self.allowed, float(reach))
 
     def __repr__(self) -> str:

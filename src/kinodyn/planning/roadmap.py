@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, vector
+from kinodyn.checks import integer, positive, vector
 from kinodyn.collision.query import Query, as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -45,7 +45,7 @@ class Roadmap:
         Seed of the random number generator.
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
-    settings
+    settings, resolution
         As for `plan`.
 
     Notes
@@ -80,13 +80,16 @@ class Roadmap:
         seed: int = 0,
         allowed: Iterable[Iterable[str]] | None = None,
         settings: PlannerSettings | None = None,
+        resolution: float | None = None,
     ) -> None:
         integer("vertices", vertices)
         self._robot, self._group, self._joints = robot, group, group_joints(robot, group)
         self._world, self._allowed, self._seed = snapshot_of(world), as_pairs(allowed), seed
         self._settings = settings or PlannerSettings()
+        self._resolution = None if resolution is None else positive("resolution", resolution)
         at = robot.neutral() if q is None else vector("q", q, robot.nq)
-        query = Query(robot, self._world, self._allowed, at, moving_dofs(robot, self._joints))
+        moves = moving_dofs(robot, self._joints)
+        query = Query(robot, self._world, self._allowed, at, moves, resolution=self._resolution)
         self._graph = Graph(roadmap_bounds(query), seed)
         self._graph.grow(query, int(vertices), self._settings.resolution)
         self._query, self._known = query, _key(query)
@@ -143,6 +146,7 @@ class Roadmap:
             planner=self._search,
             allowed=self._allowed,
             settings=self._settings,
+            resolution=self._resolution,
         )
 
     def _search(self, given: SearchProblem) -> Found:

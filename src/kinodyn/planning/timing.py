@@ -137,7 +137,7 @@ def first_blocked(query: Query, q: Array, allowed: Pairs) -> int | None:
     """
     blocked = np.flatnonzero(~query.motion_free(q[:-1], q[1:], RESOLUTION))
     if len(blocked) and exact.is_available():
-        everything = Query(query.robot, query.snapshot, allowed, bounds=range_of(query.robot, q))
+        everything = query.of_all_joints(allowed, bounds=range_of(query.robot, q))
         checks = ExactChecks(everything, allowed)
         return next((int(i) for i in blocked if not checks.motion_free(q[i], q[i + 1], RESOLUTION)), None)
     return int(blocked[0]) if len(blocked) else None

@@ -1,0 +1,94 @@
+"""Pairs of links whose spheres, and tables, report a collision in many configurations in which the robot is free.
+
+The triangles of such links are compared wherever their spheres hardly overlap. For other pairs the spheres decide:
+comparing triangles takes a hundred times as long.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.obstacles import obstacles
+from kinodyn.collision.pairs import sampling_identity
+from kinodyn.collision.refinement import robot_spheres
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.sphere_forms import Pairs, SphereForm, make_form
+from kinodyn.description.types import Description
+from kinodyn.model.robot import Robot
+
+VERSION = "2"
+BATCH, MAX_BATCHES = 2048, 8  # random configurations
+ENOUGH = 400  # free configurations
+LOST = 0.1  # share of free configurations that spheres may report as collisions
+
+_KNOWN: WeakKeyDictionary[Description, Pairs] = WeakKeyDictionary()
+
+
+def doubtful_pairs(robot: Robot) -> Pairs:
+    """Return the pairs of links that are decided by their triangles where their spheres hardly overlap.
+
+    They are chosen such that nine of ten random configurations that are free by the triangles are reported free.
+    """
+    if robot.description not in _KNOWN:
+        _KNOWN[robot.description] = _found(robot)
+    return _KNOWN[robot.description]
+
+
+def _found(robot: Robot) -> Pairs:
+    form = make_form(robot, (), frozenset())
+    query = _query(robot, form)
+    pairs = [frozenset((form.groups[i], form.groups[k])) for i, k in query.pairs]
+    identity = sampling_identity(robot, robot_spheres(robot))
+    key = content_key("doubtful", VERSION, BATCH, ENOUGH, LOST, *identity, np.array(query.pairs))
+    table = load_table(key, 1)
+    if table is None or len(table) != len(pairs) or not np.isin(table, (0.0, 1.0)).all():
+        blocked = _blocked(robot, query, frozenset(pairs)) if pairs else np.zeros((0, 0), dtype=bool)
+        table = _chosen(blocked).astype(float)[:, None]
+        save_table(key, table)
+    return frozenset(pair for pair, (is_doubtful,) in zip(pairs, table, strict=True) if is_doubtful)
+
+
+def _blocked(robot: Robot, query: _core.CollisionQuery, pairs: Pairs) -> NDArray[np.bool_]:
+    """Return which pairs touch by their spheres (n, pairs) in random configurations that are free by the triangles."""
+    by_triangles = make_form(robot, (), frozenset(), doubtful=pairs)
+    exact_query = _query(robot, by_triangles)
+    found: list[NDArray[np.bool_]] = []
+    for batch in range(MAX_BATCHES):
+        q: Array = robot.random(BATCH, seed=3 + batch)
+        q = q[np.asarray(_core.collision_free(robot, exact_query, q)) != 0]
+        found.append(np.asarray(_core.touching(robot, query, q).pairs) != 0)
+        if sum(map(len, found)) >= ENOUGH:
+            break
+    return np.concatenate(found)
+
+
+def _chosen(blocked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which pairs (pairs,) to decide by triangles, so that few configurations (n, pairs) remain blocked."""
+    chosen = np.zeros(blocked.shape[1], dtype=bool)
+    left = blocked
+    while (left := left[left.any(axis=1)]).shape[0] > LOST * len(blocked):
+        worst = int(left.sum(axis=0).argmax())
+        chosen[worst] = True
+        left = left.copy()
+        left[:, worst] = False
+    return chosen
+
+
+def _query(robot: Robot, form: SphereForm) -> _core.CollisionQuery:
+    return _core.CollisionQuery(
+        robot,
+        form.core,
+        obstacles(WorldSnapshot()).core,
+        np.zeros((0, len(form.groups)), dtype=bool),
+        robot.neutral(),
+        robot.limits.lower,
+        robot.limits.upper,
+        np.ones(robot.nv, dtype=bool),
+        True,
+    )
