@@ -344,10 +344,6 @@ class SphereChecker {
         return relative(groups[query_.pairs[pair].a].body, groups[query_.pairs[pair].b].body);
     }
 
-    FloatPack pair_width(int unit_pair) const {
-        return margins_.pair_width ? margins_.margin * margins_.pair_width[unit_pair] : FloatPack(0.0f);
-    }
-
     // A table decides most lanes of the pairs that it covers; spheres decide the others.
     void check_unit_pair(int index, const FloatPack* q) {
         const UnitPair& pair = query_.unit_pairs[index];
