@@ -56,11 +56,11 @@ struct FootstepSettings {
     double spacing;           // of the lattice [m]
     double seconds;           // for searches after the first that found a path
     double max_seconds;       // for all
+    double level_cell;        // [m] of the costs on level ground
+    double per_metre;         // cost of the fastest walk on level ground
     std::int32_t yaws;        // of the lattice in a full turn
     std::int32_t max_states;  // that are stored
     std::int32_t guided;      // whether the heuristic knows the terrain; if not, the last weight 1 gives an optimum
-    double level_cell;        // [m] of the costs on level ground
-    double per_metre;         // cost of the fastest walk on level ground
 };
 
 template <>
@@ -70,9 +70,9 @@ struct Layout<FootstepSettings> {
         using S = FootstepSettings;
         return std::make_tuple(field("max_rise", &S::max_rise), field("obstacle", &S::obstacle),
                                field("spacing", &S::spacing), field("seconds", &S::seconds),
-                               field("max_seconds", &S::max_seconds), field("yaws", &S::yaws),
-                               field("max_states", &S::max_states), field("guided", &S::guided),
-                               field("level_cell", &S::level_cell), field("per_metre", &S::per_metre));
+                               field("max_seconds", &S::max_seconds), field("level_cell", &S::level_cell),
+                               field("per_metre", &S::per_metre), field("yaws", &S::yaws),
+                               field("max_states", &S::max_states), field("guided", &S::guided));
     }
 };
 

@@ -212,7 +212,7 @@ def test_names_of_another_variant_are_skipped_with_one_warning(tmp_path: Path) -
         (
             '<group_state name="s"><joint name="neck" value="0 0 0 1.1"/></group_state>',
             'joint name="neck"',
-            "quaternion of norm 1.1; it must be 1",
+            "must have a quaternion of norm 1, got 1.1",
         ),
     ],
 )

@@ -100,12 +100,11 @@ def test_constrained_plans_are_shortened_on_the_shapes_too(cart: kd.Robot) -> No
 
 
 def test_talos_plans_from_a_posture_in_which_many_spheres_touch() -> None:
-    """Thighs, and upper arms and trunk: no configuration nearby has free spheres."""
+    """Thighs, and upper arms and trunk: no configuration nearby has free spheres; their triangles decide."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         robot = kd.load("talos")
         start = robot.configuration("half_sitting")
-        assert not kd.collision.free(robot, start)
         goal = {"arm_left_4_joint": float(start[robot.joint("arm_left_4_joint").q][0]) + 0.3}
         found = plan(robot, start, goal, time_budget=60.0)
     assert found.success, found

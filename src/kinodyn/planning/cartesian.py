@@ -34,7 +34,7 @@ class CartesianPlan(Plan):
     ----------
     robot, status, message, path, group, world, planning_time, simplification_time, iterations
         As for any plan.
-    allowed, constraints, deviations
+    allowed, resolution, constraints, deviations
         As for any plan; there are no constraints.
     fraction : float
         How much of the motion was planned, 0 to 1. The plan is "solved" only at 1; otherwise `path` ends there, and

@@ -15,7 +15,7 @@ def search_with_ompl(planner: str, given: SearchProblem) -> Found:
     """Search for a path by a planner of OMPL."""
     begin, query, settings = time.perf_counter(), given.query, given.settings
     found = Found(None)
-    columns, checks = np.array(query.core.moving_q), 0
+    columns, checks = np.array(query.core.moving_q, dtype=np.intp), 0
 
     def is_free(q: Array) -> bool:
         nonlocal checks

@@ -176,7 +176,7 @@ class _Problem:
         _require_limits(self.group, "start", self.start)
         self.resolution = resolution
         self.query = self.spheres()
-        self.columns = np.array(self.query.core.moving_q)
+        self.columns = np.array(self.query.core.moving_q, dtype=np.intp)
         self.limits = robot.limits.lower[self.columns], robot.limits.upper[self.columns]
         self.wide = self.limits[1] - self.limits[0] > 2.0 * np.pi + LIMIT_TOLERANCE
         if self.wide.any():

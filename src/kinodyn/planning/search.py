@@ -92,7 +92,7 @@ def search(given: SearchProblem) -> Found:
 
 def full(query: Query, q: Array, columns: NDArray[np.intp] | None = None) -> Array:
     """Return the configurations (..., nq) whose moving joints are at q (..., dofs)."""
-    columns = np.array(query.core.moving_q) if columns is None else columns
+    columns = np.array(query.core.moving_q, dtype=np.intp) if columns is None else columns
     result = np.empty((*q.shape[:-1], query.robot.nq))
     result[:] = query.q
     result[..., columns] = q
