@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.collision.exact_checks import ExactChecks
@@ -19,7 +20,7 @@ def escape(
     checks: ExactChecks,
     query: Query,
     q: Array,
-    columns: Array,
+    columns: NDArray[np.intp],
     bounds: tuple[Array, Array],
     resolution: float,
     end: float,
