@@ -137,3 +137,13 @@ def test_errors_say_why_a_robot_cannot_walk() -> None:
         Biped.from_robot(kd.load("humanoid"), leg_extension=1.5)
     with pytest.raises(kd.InputError, match="so that the feet do not touch"):
         Biped.from_robot(kd.load("humanoid"), width=0.01)
+
+
+def test_a_plan_of_a_few_steps_is_the_beginning_of_the_whole(body: Biped, limits: StepLimits) -> None:
+    whole = walk_to(body, [2.0, 1.0, 1.0], limits=limits)
+    for count in (0, 1, 4):
+        assert walk_to(body, [2.0, 1.0, 1.0], limits=limits, max_steps=count) == whole[:count]
+    assert walk_to(body, [2.0, 1.0, 1.0], limits=limits, max_steps=len(whole) + 5) == whole
+    for wrong in (-1, 2.5, "3"):
+        with pytest.raises(kd.InputError, match="max_steps"):
+            walk_to(body, [2.0, 1.0, 1.0], limits=limits, max_steps=wrong)  # type: ignore[arg-type]

@@ -37,7 +37,7 @@ def test_swings_clear_the_edges_of_stairs(body: Biped, text: str) -> None:
     terrain, plan = kd.terrain.parse(text), planned(body, text, (2.0, 0.0, 0.0))
     feet = dict(plan.plan.start)
     for step in plan.steps:
-        swing = plan.swing(step.side, feet[step.side].pose, step.pose, 0.0, 1.0, 0.0)
+        swing = plan.swings.plan(step.side, feet[step.side].pose, step.pose, 0.0, 1.0, 0.0)
         T = swing(np.linspace(0.0, 1.0, 200))
         corners = np.column_stack([body.feet[step.side].corners, np.zeros(4), np.ones(4)])
         points = np.einsum("tij,pj->tpi", T[:, :3], corners)

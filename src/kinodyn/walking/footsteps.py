@@ -293,6 +293,8 @@ def walk_to(
     x, y, yaw = _pose2(goal)
     if not 0 < fraction <= 1:
         raise InputError(f"fraction must be above 0 and at most 1, got {fraction!r}")
+    if max_steps is not None:
+        integer("max_steps", max_steps)
     own = limits.scaled(fraction)
     feet = dict(standing_feet(body) if start is None else start)
     back = 0.5 * float(body.left.middle[0] + body.right.middle[0])

@@ -510,7 +510,7 @@ class Planner:
     def _make_swing(self, step: Footstep, phase: Phase, start: Array) -> SwingTrajectory:
         target = self._sole_target(step, phase)
         if self.terrain is not None:
-            return self.terrain.swing(step.side, start, target, phase.start, phase.end, self.map_offset(phase))
+            return self.terrain.swings.plan(step.side, start, target, phase.start, phase.end, self.map_offset(phase))
         return SwingTrajectory(
             start,
             target,

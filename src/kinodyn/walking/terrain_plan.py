@@ -19,7 +19,6 @@ from kinodyn.walking.footstep_search import FootstepPlan, plan_footsteps
 from kinodyn.walking.footsteps import Footstep, StepTiming
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_limits import StepLimits
-from kinodyn.walking.swing import SwingTrajectory
 from kinodyn.walking.terrain_limits import TerrainLimits
 from kinodyn.walking.terrain_posture import TerrainPosture
 from kinodyn.walking.terrain_swing import TerrainSwings
@@ -54,6 +53,8 @@ class TerrainPlan:
         With their durations, and the parts of the soles that the ground bears.
     posture : TerrainPosture
         Height of the CoM, inclination of the trunk, and feet on their toes.
+    swings : TerrainSwings
+        Swings that clear the ground between two footholds.
 
     Raises
     ------
@@ -84,7 +85,7 @@ class TerrainPlan:
         self._soles = {side: SoleOutline(foot.corners, foot.middle, margin=ring) for side, foot in body.feet.items()}
         self._points = {side: _points(foot.corners) for side, foot in body.feet.items()}
         self.posture = TerrainPosture(body, settings)
-        self._swings = TerrainSwings(body, ground, settings)
+        self.swings = TerrainSwings(body, ground, settings)
         self.steps = tuple(self._timed(float(speed)))
 
     def _timed(self, speed: float) -> list[Footstep]:
@@ -141,21 +142,6 @@ class TerrainPlan:
         rise_x, rise_y = found.gradient.tolist()
         landed = replace(step, z=float(found.height), gradient=(rise_x, rise_y))
         return replace(landed, support=self._support(landed))
-
-    def swing(self, side: str, T_start: Array, T_end: Array, start: float, end: float, lift: float) -> SwingTrajectory:
-        """Plan a swing that clears the ground between two footholds.
-
-        Parameters
-        ----------
-        side
-        T_start, T_end
-            T_world_sole (4, 4).
-        start, end
-            [s]
-        lift
-            By how much the world is higher than the map [m].
-        """
-        return self._swings.plan(side, T_start, T_end, start, end, lift)
 
 
 def _points(corners: Array) -> Array:
