@@ -44,7 +44,7 @@ def assert_kept(schedule: ContactSchedule, plan: MPCPlan, t: float) -> None:
         for side, foot in phase.feet.items():
             index = next((k for k, step in enumerate(plan.planned) if step is foot), None)
             feet[side] = foot if index is None or len(plan.shifts) == 0 else plan.steps[index]
-        corners = np.concatenate([schedule.sole_polygon(foot) for foot in feet.values()])
+        corners = np.concatenate([schedule.builder.soles.polygon(foot) for foot in feet.values()])
         assert margin(corners, p) > -1e-6, (time, phase.kind, phase.step - landed)
 
 

@@ -37,7 +37,7 @@ def test_a_pendulum_on_the_boundary_of_the_one_step_region_ends_on_the_edge_of_t
         reach = place(np.clip(planner.limits.corners(side), origin - travel, origin + travel), stance)
         margins = []
         for n in DIRECTIONS:
-            soles = [float((schedule.sole_polygon(foot) @ n).max()) for foot in (lifted, stance)]
+            soles = [float((schedule.builder.soles.polygon(foot) @ n).max()) for foot in (lifted, stance)]
             edge = max(float((reach @ n).max()) + soles[0] - float(lifted.position @ n), soles[1])
             # backwards in time from the edge: single support on the stance foot, then the ZMP shifts to it
             xi, steps = soles[1] + (edge - soles[1]) * np.exp(-omega * swing), 2000

@@ -76,9 +76,9 @@ def test_the_zmp_stays_on_the_part_of_a_sole_that_the_ground_bears(body: Biped) 
     partial = [step for step in plan.steps if step.support is not None]
     assert partial  # the treads are shorter than the feet
     for step in partial:
-        outline = schedule.sole_polygon(step)
+        outline = schedule.builder.soles.polygon(step)
         np.testing.assert_allclose(terrain.height(outline), step.z, atol=1e-9)
-        assert kd.balance.margin(outline, schedule.centre(step)) > 0.0
+        assert kd.balance.margin(outline, schedule.builder.soles.centre(step)) > 0.0
 
 
 def test_the_com_moves_smoothly_and_the_legs_reach(body: Biped, climb: TerrainPlan) -> None:

@@ -217,7 +217,7 @@ class WalkingController:
         alone = len(standing) == 1 and t > self._touchdowns[standing[0]] + self.settings.slope_delay
         rolling = [side for side, edge in self._edges.items() if edge != "sole"]
         ground = self._ground.update(state, standing[0] if alone else None, rolling)
-        self.planner.observe_ground(ground)
+        self.planner.ground.estimate = ground
         self.signals["gradient"] = np.array(ground.gradient)
 
     def _base_height(self, state: State) -> float:
@@ -330,7 +330,7 @@ class WalkingController:
             way = last.position - first.position
             share = min(max(float((zmp - first.position) @ way) / max(float(way @ way), 1e-9), 0.0), 1.0)
             height += share * (last.z - first.z)
-        return height + self.planner.map_offset(reference.phase)
+        return height + self.planner.ground.map_offset(reference.phase)
 
     def _with_hip_strategy(self, dcm: Array, zmp: Array, reference: Reference) -> Array:
         """Demand a ZMP beyond the feet while no planned step captures the robot: the trunk has to swing."""
@@ -358,7 +358,7 @@ class WalkingController:
         """Filter the inclination of the trunk, by a critically damped low-pass filter of second order [rad]."""
         lean, rate = self._lean
         w = self.settings.tracking.height_frequency
-        change = w * w * (self.planner.lean(t) - lean) - 2.0 * w * rate
+        change = w * w * (self.planner.ground.lean(self.planner.schedule.at(t)) - lean) - 2.0 * w * rate
         self._lean = (lean + self.dt * rate, rate + self.dt * change)
         return lean
 
@@ -386,7 +386,7 @@ class WalkingController:
 
     def _tilt(self, side: str, reference: Reference) -> float:
         """Return the sine of the angle by which the toes of a foot are lower than the ground below it is inclined."""
-        x, y, z = self.planner.measured_sole(side)[:3, 0].tolist()
+        x, y, z = self.planner.ground.measured_sole(side)[:3, 0].tolist()
         a, b = reference.phase.feet[side].gradient
         return float(a * x + b * y - z)
 

@@ -132,6 +132,11 @@ def wrap(angle: float) -> float:
     return pi - (pi - angle) % (2 * pi)
 
 
+def yaw_near(T: Array, yaw: float) -> float:
+    """Return the yaw [rad] of a pose (4, 4), within half a turn of another one."""
+    return yaw + wrap(float(np.arctan2(T[1, 0], T[0, 0])) - yaw)
+
+
 def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, Footstep]:
     """Place both feet beside each other, as in the stance.
 

@@ -8,24 +8,23 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose
 from kinodyn.errors import InputError
-from kinodyn.walking.biped import SIDES, Biped
-from kinodyn.walking.com_height import ComHeight
+from kinodyn.walking.biped import Biped
 from kinodyn.walking.footstep_generator import FootstepGenerator
-from kinodyn.walking.footsteps import Footstep, body_beside, standing_feet, wrap
-from kinodyn.walking.ground_estimate import GroundEstimate
+from kinodyn.walking.footsteps import Footstep, body_beside, standing_feet, yaw_near
 from kinodyn.walking.mpc import MPC, MPCPlan, pair
 from kinodyn.walking.phases import DIRECTIONS, Phase
-from kinodyn.walking.reference import FootReference, Reference
+from kinodyn.walking.planned_ground import PlannedGround
+from kinodyn.walking.reference import Reference
+from kinodyn.walking.reference_generator import ReferenceGenerator
 from kinodyn.walking.replanning import Replanner
 from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_adaptation import AdaptedStep
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_timing import GaitTiming
-from kinodyn.walking.swing import SwingTrajectory
 from kinodyn.walking.terrain_plan import TerrainPlan
 
-UNEVEN = 0.05  # [m] height of a step from which on it keeps its foothold as long as possible
+UNEVEN_STEP = 0.05  # [m] height of a step from which on it keeps its foothold as long as possible
 
 
 class Planner:
@@ -60,8 +59,9 @@ class Planner:
         The current plan of the pendulum.
     adapted : AdaptedStep or None
         The step adaptation of the last update.
-    terrain : TerrainPlan or None
-        The plan over terrain that is followed.
+    ground : PlannedGround
+        The ground that the plan assumes. With an estimate of it, swing feet start from their measured pose and land on
+        the ground extrapolated from the stance foot, and the CoM keeps its height above it.
     dcm_margin : float
         Margin of the measured DCM in the region that the planned steps capture [m]; negative: they cannot.
     dcm_deficit : (2,)
@@ -87,26 +87,27 @@ class Planner:
             min_leg_extension=own.min_leg_extension,
             max_turn=own.max_turn,
         )
-        self._com_height = ComHeight(body, own.max_leg_extension)
         self.mpc = mpc or MPC(samples=own.mpc_samples, weights=own.mpc)
         self.schedule = ContactSchedule(body, dict(start or standing_feet(body)), (), own, time=time)
         self.plan: MPCPlan | None = None
         self.adapted: AdaptedStep | None = None
         self.dcm_margin, self.dcm_deficit = np.inf, np.zeros(2)
-        self.terrain: TerrainPlan | None = None
+        self.ground = PlannedGround(body, own)
+        self._references = ReferenceGenerator(self.ground)
         self._generator = FootstepGenerator(body, self.limits, own)
         self._replanner = Replanner(body, self.limits, own, self._generator)
         self._trajectory = self.schedule.nominal
-        self._swings: dict[int, SwingTrajectory] = {}
-        self._outlines = {side: foot.corners for side, foot in body.feet.items()}
-        self._planned_touchdown = np.inf  # of the foot in the air [s]
         self._new_command = False
-        self._ground: GroundEstimate | None = None
 
     @property
     def velocity(self) -> Array:
         """Commanded velocity (3,): forward, lateral [m/s], turn [rad/s]."""
         return self._generator.velocity
+
+    @property
+    def terrain(self) -> TerrainPlan | None:
+        """The plan over terrain that is followed, if there is one."""
+        return self.ground.terrain
 
     @property
     def timing(self) -> GaitTiming:
@@ -155,7 +156,7 @@ class Planner:
         terrain
             The plan; it starts where the robot stands.
         """
-        self.terrain = terrain
+        self.ground.terrain = terrain
         self._generator.follow(terrain.steps)
         self._new_command = True
 
@@ -307,46 +308,6 @@ class Planner:
         self._trajectory = self.plan.trajectory
         return self.plan
 
-    def observe_ground(self, ground: GroundEstimate) -> None:
-        """Take the estimated ground into account; without it, the ground is level as planned.
-
-        Swing feet then start from their measured pose and land on the ground extrapolated from the stance foot; the CoM
-        keeps its height above it.
-
-        Parameters
-        ----------
-        ground
-            Estimate from the soles.
-        """
-        self._ground = ground
-
-    def measured_sole(self, side: str) -> Array:
-        """Return the measured pose of a sole, T_world_sole (4, 4); without measurements the identity.
-
-        Parameters
-        ----------
-        side
-
-        Returns
-        -------
-        (4, 4)
-        """
-        return np.eye(4) if self._ground is None else self._ground.soles[side]
-
-    def lean(self, t: float) -> float:
-        """Return how far the trunk is to lean forward [rad].
-
-        Parameters
-        ----------
-        t
-            [s]
-
-        Returns
-        -------
-        float
-        """
-        return 0.0 if self.terrain is None else self.terrain.posture.lean(self.schedule.at(t))
-
     def reference(self, t: float) -> Reference:
         """Compute the references of the whole body.
 
@@ -359,26 +320,7 @@ class Planner:
         -------
         Reference
         """
-        phase = self.schedule.at(t)
-        feet = {side: self._foot(t, side, phase) for side in SIDES}
-        x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._trajectory.floats(t)
-        left, right = feet["left"], feet["right"]
-        z, vz, az = self._height(x, y, phase, t)
-        rate = 0.5 * (left.velocity[5] + right.velocity[5])
-        acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
-        return Reference(
-            com=np.array([x, y, z]),
-            com_velocity=np.array([vx, vy, vz]),
-            com_acceleration=np.array([ax, ay, az]),
-            dcm=np.array([dx, dy]),
-            zmp=np.array([zx, zy]),
-            feet=feet,
-            heading=_heading(feet, phase),
-            heading_rate=float(rate),
-            heading_acceleration=float(acceleration),
-            phase=phase,
-            remaining=phase.end - t,
-        )
+        return self._references.reference(t, self.schedule.at(t), self._trajectory)
 
     def touchdown(self, t: float, side: str, T_world_sole: MatrixLike | None = None) -> bool:
         """Report an early touchdown of the foot in the air.
@@ -399,16 +341,16 @@ class Planner:
         phase = self.schedule.at(t)
         if phase.swing is None or phase.swing.side != side or t <= phase.start:
             return False
-        T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
-        step = Footstep(side, float(T[0, 3]), float(T[1, 3]), _yaw_near(T, phase.swing.yaw), float(T[2, 3]))
+        T = self._references.swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
+        step = Footstep(side, float(T[0, 3]), float(T[1, 3]), yaw_near(T, phase.swing.yaw), float(T[2, 3]))
         if self.terrain is not None:  # heights stay those of the map
             step = self.terrain.landed(step, phase.swing)
         # a longer double support after an early touchdown, a shorter one after a late one: steps keep their rhythm
-        nominal = self.schedule.timing(phase.swing).double
+        nominal = self.schedule.builder.timing(phase.swing).double
         following = self.schedule.phases[self.schedule.index(t) + 1]
         if self.terrain is not None and following.kind == "double":  # that before a high step is longer
             nominal = following.length
-        double = min(max(nominal + self._planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
+        double = min(max(nominal + self._references.planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
         self._rebuild(t, landing=step, end=t, double=double)
         return True
 
@@ -452,7 +394,7 @@ class Planner:
         if phase.swing is None:
             return False
         step, end = self._replanner.delayed(phase, seconds, lower)
-        self._swing(phase).retarget(t, self._sole_target(step, phase), end, descent_speed=descent_speed)
+        self._references.retarget_swing(t, phase, step, end, descent_speed)
         self._rebuild(t, landing=step, end=end)
         return True
 
@@ -472,116 +414,24 @@ class Planner:
             self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
         if phase.swing is None or margin >= self._least_margin(phase):
             return
-        pose, twist, _ = self._swing(phase).at(t)
+        pose, twist, _ = self._references.swing(phase).at(t)
         self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm, pose[:2, 3], twist[:2])
         if adapted is not None:
             end = t + adapted.remaining
             step = adapted.step
             if self.terrain is not None:
                 step = self.terrain.snapped(step) or phase.swing
-            target = self._sole_target(step, phase)
-            self._swing(phase).retarget(t, target, end, descent_speed=self.settings.touchdown_speed)
-            self._planned_touchdown = end
+            self._references.retarget_swing(t, phase, step, end, self.settings.touchdown_speed)
+            self._references.planned_touchdown = end
             self._rebuild(t, landing=step, end=end)
 
     def _least_margin(self, phase: Phase) -> float:
         """Return the margin of the DCM below which a step changes [m]: on uneven ground, only when it has to."""
         stance, step = next(iter(phase.feet.values())), phase.swing
-        uneven = self.terrain is not None and step is not None and abs(step.z - stance.z) > UNEVEN
+        uneven = self.terrain is not None and step is not None and abs(step.z - stance.z) > UNEVEN_STEP
         return 0.0 if uneven else self.settings.adaptation_margin
-
-    def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
-        if side in phase.feet:
-            still = np.zeros(6)
-            pose = phase.feet[side].pose if self.terrain is None else self.terrain.posture.standing_pose(phase, side, t)
-            return FootReference(pose, still, still, True)
-        return FootReference(*self._swing(phase).at(t), False)
-
-    def _swing(self, phase: Phase) -> SwingTrajectory:
-        """Return the swing trajectory of a phase, made at its first use."""
-        swing = self._swings.get(phase.step)
-        if swing is None:
-            assert phase.swing is not None and phase.lifted is not None
-            start = phase.lifted.pose if self._ground is None else self._ground.soles[phase.swing.side]
-            swing = self._make_swing(phase.swing, phase, start)
-            self._swings, self._planned_touchdown = {phase.step: swing}, phase.end
-        return swing
-
-    def _make_swing(self, step: Footstep, phase: Phase, start: Array) -> SwingTrajectory:
-        target = self._sole_target(step, phase)
-        if self.terrain is not None:
-            return self.terrain.swings.plan(step.side, start, target, phase.start, phase.end, self.map_offset(phase))
-        return SwingTrajectory(
-            start,
-            target,
-            phase.start,
-            phase.end,
-            height=self.settings.swing_height,
-            vertical_fraction=self.settings.vertical_fraction,
-            descent_speed=self.settings.touchdown_speed,
-            velocity=None if self._ground is None else self._ground.velocities.get(step.side),
-        )
-
-    def map_offset(self, phase: Phase) -> float:
-        """Return by how much the standing feet are higher than the map says, at their lowest points.
-
-        Parameters
-        ----------
-        phase
-
-        Returns
-        -------
-        float
-            [m]
-        """
-        if self._ground is None:
-            return 0.0
-        offsets = [self._above_map(side, foot) for side, foot in phase.feet.items()]
-        return sum(offsets) / len(offsets)
-
-    def _above_map(self, side: str, foot: Footstep) -> float:
-        """Return by how much a standing foot is higher than planned [m], where it touches: it may roll."""
-        assert self._ground is not None
-        T, (a, b) = self._ground.soles[side], foot.gradient
-        rise = T[2, :2] - a * T[0, :2] - b * T[1, :2]  # of the sole relative to the ground, along its axes
-        tilt = float((self._outlines[side] @ rise).min())
-        return float(T[2, 3]) - foot.z - a * float(T[0, 3] - foot.x) - b * float(T[1, 3] - foot.y) + tilt
-
-    def _height(self, x: float, y: float, phase: Phase, t: float) -> tuple[float, float, float]:
-        """Return height [m], velocity and acceleration of the CoM."""
-        if self.terrain is not None:
-            z, vz, az = self.terrain.posture.com_height(phase, t)
-            return z + self.map_offset(phase), vz, az
-        return self.body.com_height - self._com_height.in_phase(phase) + self._ground_height(x, y, phase), 0.0, 0.0
-
-    def _sole_target(self, step: Footstep, phase: Phase) -> Array:
-        """Compute the pose T_world_sole (4, 4) of a footstep on the ground."""
-        if self.terrain is not None:
-            T = self.terrain.posture.landing_pose(next(iter(phase.feet.values())), step)
-            T[2, 3] += self.map_offset(phase)
-            return T
-        return step.pose if self._ground is None else self._ground.sole_pose(step, next(iter(phase.feet.values())))
-
-    def _ground_height(self, x: float, y: float, phase: Phase) -> float:
-        """Return the height [m] of the ground below the CoM."""
-        if self._ground is None:
-            return sum(foot.z for foot in phase.feet.values()) / len(phase.feet)
-        return self._ground.mean_height(x, y, phase.feet)
 
 
 def _planar(name: str, value: ArrayLike) -> Array:
     """Return the horizontal part (2,) of a vector (2,) or (3,)."""
     return pair(name, np.asarray(value)[..., :2])
-
-
-def _heading(feet: dict[str, FootReference], phase: Phase) -> float:
-    """Return the mean yaw of the feet, continuous over full turns."""
-    standing = [foot.yaw for foot in phase.feet.values()]
-    if phase.swing is None:
-        return 0.5 * (standing[0] + standing[1])
-    return 0.5 * (standing[0] + _yaw_near(feet[phase.swing.side].pose, standing[0]))
-
-
-def _yaw_near(T: Array, yaw: float) -> float:
-    """Return the yaw of a pose, within half a turn of another one."""
-    return yaw + wrap(float(np.arctan2(T[1, 0], T[0, 0])) - yaw)

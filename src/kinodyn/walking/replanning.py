@@ -60,13 +60,13 @@ class Replanner:
         step, touchdown = landing or phase.swing, phase.end if end is None else end
         stance = next(iter(phase.feet.values()))
         zmp = (phase.zmp[0], phase.zmp[1])
-        head = schedule.phase(
+        head = schedule.builder.phase(
             "single", phase.start, touchdown, phase.feet, zmp, phase.step, swing=step, lifted=phase.lifted
         )
         feet = {stance.side: stance, step.side: step}
         coming = self.generator.following(feet, phase.step + 1)
         after = self.double_support(schedule, coming) if double is None else double
-        tail = schedule.phases_from(touchdown, feet, zmp[1], coming, phase.step + 1, double=after)
+        tail = schedule.builder.phases_from(touchdown, feet, zmp[1], coming, phase.step + 1, double=after)
         return self._joined(schedule, t, [head, *tail])
 
     def delayed(self, phase: Phase, seconds: float, lower: float) -> tuple[Footstep, float]:
@@ -81,7 +81,7 @@ class Replanner:
         step = next_step(phase.feet[opposite(side)], (0.0, 0.0, 0.0), self.limits)
         steps = [step, closing_step(step, self.limits)]
         zmp = schedule.nominal.at(t).zmp
-        tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
+        tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
         return ContactSchedule.from_phases(schedule, tail)
 
     def retime_double_support(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
@@ -107,7 +107,7 @@ class Replanner:
         for double in (self.urgent_double_support, self._double_support[1] + longest - t):
             if double < MIN_DOUBLE_SUPPORT:
                 continue
-            tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=double)
+            tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=double)
             candidate = self._joined(schedule, t, tail)
             found = value(candidate, double)
             if found > largest:
@@ -131,8 +131,9 @@ class Replanner:
         settings, omega, stance = self.settings, self.body.omega, phase.feet[opposite(side)]
         x, y, _ = phase.feet[side].relative_to(stance)
         corners = self.limits.corners(side) - (x, y)
+        soles = schedule.builder.soles
         lifted, standing = (
-            (DIRECTIONS @ schedule.sole_polygon(phase.feet[foot]).T).max(axis=1) for foot in (side, stance.side)
+            (DIRECTIONS @ soles.polygon(phase.feet[foot]).T).max(axis=1) for foot in (side, stance.side)
         )
         sole = lifted - DIRECTIONS @ phase.feet[side].position
         first, last, rest = dcm_fractions(omega * double)
@@ -220,7 +221,7 @@ class Replanner:
 
     def double_support(self, schedule: ContactSchedule, coming: Sequence[Footstep]) -> float:
         """Return the planned duration of the double support before the first of the upcoming steps [s]."""
-        return schedule.timing(coming[0]).double if coming else self.settings.double_support
+        return schedule.builder.timing(coming[0]).double if coming else self.settings.double_support
 
     @property
     def urgent_double_support(self) -> float:
@@ -232,10 +233,10 @@ class Replanner:
         if phase.kind == "double":
             steps = self.generator.following(phase.feet, phase.step)
             remaining = max(phase.end - t, MIN_DOUBLE_SUPPORT)
-            return schedule.phases_from(t, phase.feet, now.zmp, steps, phase.step, double=remaining)
+            return schedule.builder.phases_from(t, phase.feet, now.zmp, steps, phase.step, double=remaining)
         steps = self.generator.first_steps(phase.feet, phase.step)
         double = self.settings.first_double_support
-        return schedule.phases_from(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
+        return schedule.builder.phases_from(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
 
     def _joined(self, schedule: ContactSchedule, t: float, phases: list[Phase]) -> ContactSchedule:
         """Keep the last phase before t, and continue with new phases."""
