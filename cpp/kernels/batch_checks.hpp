@@ -97,7 +97,8 @@ class BatchChecker : private SphereChecker {
 
     void add_near_unit(int u, long state) {
         unsigned near = 0;
-        for_near(query_.unit_near[u], [&](const auto& obstacle) { near |= touching(obstacle.touches(bounding_[u])); });
+        for_each_obstacle(query_.obstacles(), query_.unit_near[u],
+                          [&](const auto& obstacle) { near |= touching(obstacle.touches(bounding_[u])); });
         if (near) near_units_[u].add(placements_[query_.spheres().units[u].body], near, state);
     }
 

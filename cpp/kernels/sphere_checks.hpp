@@ -2,85 +2,15 @@
 #pragma once
 
 #include "core/collision.hpp"
-#include "kernels/float_pack.hpp"
-#include "kernels/placement.hpp"
-#include "kernels/surface_checks.hpp"
+#include "kernels/clearance.hpp"
+#include "kernels/float_placement.hpp"
+#include "kernels/obstacle_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
-
-inline FloatMask box_touches(FloatPack x, FloatPack y, FloatPack z, const float* half, FloatPack r) {
-    const FloatPack dx = positive_part(magnitude(x) - half[0]), dy = positive_part(magnitude(y) - half[1]),
-                    dz = positive_part(magnitude(z) - half[2]);
-    return dx * dx + dy * dy + dz * dz <= r * r;
-}
-
-struct UprightBox {
-    const BoxObstacle& o;
-    FloatMask touches(const LaneSphere& s) const {
-        const FloatPack x = s.c.x - o.p[0], y = s.c.y - o.p[1];
-        return box_touches(o.R[0] * x + o.R[1] * y, o.R[3] * x + o.R[4] * y, s.c.z - o.p[2], o.half, s.r);
-    }
-};
-
-struct Box {
-    const BoxObstacle& o;
-    FloatMask touches(const LaneSphere& s) const {
-        const Vec3<FloatPack> d = mat(o.R) * (s.c - vec(o.p));
-        return box_touches(d.x, d.y, d.z, o.half, s.r);
-    }
-};
-
-struct Capsule {
-    const RoundObstacle& o;
-    FloatMask touches(const LaneSphere& s) const {
-        const Vec3<FloatPack> d = s.c - vec(o.p);
-        const Vec3<FloatPack> from_segment = d - clamp(dot(d, vec(o.axis)), -o.half, o.half) * vec(o.axis);
-        return dot(from_segment, from_segment) <= square(s.r + o.radius);
-    }
-};
-
-struct Cylinder {
-    const RoundObstacle& o;
-    FloatMask touches(const LaneSphere& s) const {
-        const Vec3<FloatPack> d = s.c - vec(o.p);
-        const FloatPack along = dot(d, vec(o.axis));
-        const Vec3<FloatPack> from_axis = d - along * vec(o.axis);  // more accurate than by Pythagoras
-        const FloatPack beyond = positive_part(magnitude(along) - o.half);
-        const FloatPack aside = positive_part(root(dot(from_axis, from_axis)) - o.radius);
-        return aside * aside + beyond * beyond <= s.r * s.r;
-    }
-};
-
-// Lanes in which a candidate sphere touches an obstacle; with `any`, at least one of them if there are any.
-template <class Obstacle>
-inline unsigned confirmed(const Obstacle&, const LaneSphere&, unsigned lanes, bool) {
-    return lanes;
-}
-inline unsigned confirmed(const SurfaceShape& obstacle, const LaneSphere& s, unsigned lanes, bool any) {
-    return obstacle.confirmed(s, lanes, any);
-}
 
 inline FloatMask overlap(const LaneSphere& a, const LaneSphere& b) {
     const Vec3<FloatPack> d = a.c - b.c;
     return dot(d, d) <= square(a.r + b.r);
-}
-
-// Clearances of a table at lanes of configurations; undecided beyond its range.
-inline FloatPack clearance(const ClearanceTable& table, const FloatPack* q) {
-    FloatMask index{}, outside{};
-    for (const TableAxis& axis : table.axis) {
-        if (axis.iq < 0) continue;
-        FloatPack x = q[axis.iq];
-        if (axis.period > 0) {
-            const auto period = static_cast<float>(axis.period);
-            x = x - period * rounded(x * (1.0f / period));
-        }
-        const FloatPack cell = (x - static_cast<float>(axis.low)) * static_cast<float>(1.0 / axis.step);
-        const auto last = static_cast<float>(axis.count);
-        outside |= (cell < 0.0f) | (last <= cell);
-        index = index * axis.count + truncated(clamp(cell, 0.0f, last - 1.0f));
-    }
-    return select(outside, ClearanceTable::undecided, gather(table.cells.data(), index));
 }
 
 // Checks lanes of configurations. Margins inflate the spheres of each unit, and of each unit pair, by an amount for
@@ -204,41 +134,6 @@ class SphereChecker {
         placements_[body].p = {pose.p[0], pose.p[1], pose.p[2]};
     }
 
-    template <int axis>
-    static void revolve(const FloatBody& b, const FloatPack* q, const Placement<FloatPack>& parent,
-                        Placement<FloatPack>& body) {
-        const SinCos<FloatPack> angle = sincos(b.scale * q[b.iq] + b.offset);
-        body.R = AxisRotation<axis, FloatPack>{angle.cos, angle.sin}.after(
-            b.kind == Kind::RevoluteAny ? parent.R * mat(b.R) : parent.R);
-        body.p = parent.p + parent.R * vec(b.p);
-    }
-
-    static void place_body(const FloatBody& b, const FloatPack* q, const Placement<FloatPack>& parent,
-                           Placement<FloatPack>& body) {
-        switch (b.kind) {
-            case Kind::RevoluteX: return revolve<0>(b, q, parent, body);
-            case Kind::RevoluteY: return revolve<1>(b, q, parent, body);
-            case Kind::RevoluteZ:
-            case Kind::RevoluteAny: return revolve<2>(b, q, parent, body);
-            case Kind::Prismatic: {
-                const FloatPack d = b.scale * q[b.iq] + b.offset;
-                body.R = b.aligned ? parent.R : parent.R * mat(b.R);
-                body.p = parent.p + parent.R * vec(b.p) + body.R * (d * vec(b.axis));
-                return;
-            }
-            case Kind::Ball:
-                body.R = parent.R * (mat(b.R) * rotation(q + b.iq));
-                body.p = parent.p + parent.R * vec(b.p);
-                return;
-            case Kind::Free: {
-                const Vec3<FloatPack> slide = {q[b.iq], q[b.iq + 1], q[b.iq + 2]};
-                body.R = parent.R * (mat(b.R) * rotation(q + b.iq + 3));
-                body.p = parent.p + parent.R * (vec(b.p) + mat(b.R) * slide);
-                return;
-            }
-        }
-    }
-
     void place_bounding(int u) {
         const SphereUnit& unit = query_.spheres().units[u];
         bounding_[u] = sphere(unit.bounding, unit.body);
@@ -286,25 +181,10 @@ class SphereChecker {
             [&](const LaneSphere& s, unsigned hit) { hit_ |= confirmed(obstacle, s, hit, any_); });
     }
 
-    template <class Shape, class Table, class F>
-    static void for_kind(const std::vector<int>& near, const Table& table, F&& f) {
-        for (const int i : near) f(Shape{table[i]});
-    }
-
     // Calls f for each obstacle that a group may touch.
     template <class F>
     void for_obstacles(int g, F&& f) const {
-        for_near(query_.near[g], f);
-    }
-
-    template <class F>
-    void for_near(const NearObstacles& near, F&& f) const {
-        const Obstacles& all = query_.obstacles();
-        for_kind<UprightBox>(near.upright_boxes, all.upright_boxes, f);
-        for_kind<Box>(near.boxes, all.boxes, f);
-        for_kind<Capsule>(near.capsules, all.capsules, f);
-        for_kind<Cylinder>(near.cylinders, all.cylinders, f);
-        for_kind<SurfaceShape>(near.surfaces, all.surfaces, f);
+        for_each_obstacle(query_.obstacles(), query_.near[g], f);
     }
 
     void check_unit(int u) {
@@ -325,7 +205,7 @@ class SphereChecker {
     bool near_obstacles(int u, FloatPack width) const {
         const LaneSphere around = widened(bounding_[u], width);
         unsigned hit = 0;
-        for_near(query_.unit_near[u], [&](const auto& obstacle) {
+        for_each_obstacle(query_.obstacles(), query_.unit_near[u], [&](const auto& obstacle) {
             if (!hit) hit = touching(obstacle.touches(around));
         });
         return hit != 0;
