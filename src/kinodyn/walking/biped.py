@@ -146,6 +146,12 @@ class Biped:
         return found
 
     @cached_property
+    def leg_joints(self) -> tuple[JointInfo, ...]:
+        """The joints from the hips to the soles of both legs, without those that follow others."""
+        joints = [joint for foot in self.feet.values() for joint in _Leg(self.robot, foot).joints]
+        return tuple(joint for joint in joints if joint.mimic is None)
+
+    @cached_property
     def weight(self) -> float:
         """Weight [N]."""
         return self.robot.mass * float(np.linalg.norm(self.robot.gravity))

@@ -152,7 +152,12 @@ class WalkingController:
         at
             [s]
         """
-        self._schedule(at, lambda: self.planner.follow(terrain))
+
+        def start() -> None:
+            self.planner.follow(terrain)
+            self._tracker.release_legs()
+
+        self._schedule(at, start)
 
     def _schedule(self, time: float, action: Callable[[], None]) -> None:
         self._commands = sorted([*self._commands, (float(time), action)], key=lambda entry: entry[0])

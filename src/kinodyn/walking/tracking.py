@@ -42,7 +42,7 @@ class WholeBodyTracker:
         swing = np.array([*3 * [gains.swing_weight], *3 * [gains.swing_rotation_weight]])
         self._com = ComTask(np.zeros(3), weights=gains.com_weight, name="CoM")
         self._trunk = FrameTask(robot.joints[0].child, body.base, weights=trunk, name="trunk")
-        posture = PostureTask(body.q, weights=gains.posture_weight)
+        self._posture = posture = PostureTask(body.q, weights=gains.posture_weight)
         angular = MomentumTask(weights=momentum, name="angular momentum")
         self._swing = {
             side: FrameTask(
@@ -61,7 +61,7 @@ class WholeBodyTracker:
             task.frequency = gains.swing_frequency
         for task in self._tilt.values():
             task.frequency = gains.heel_frequency
-        self._friction = settings.friction
+        self._friction, self._leg_weight = settings.friction, gains.leg_posture_weight
         self._ankles = {side: [_range(robot, joint) for joint in joints] for side, joints in body.ankles.items()}
         self._supports: dict[str, Support] = dict.fromkeys(body.feet)
         self._contacts = {
@@ -71,6 +71,16 @@ class WholeBodyTracker:
         self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt)
         if upper_body is not None:
             upper_body.add_to(self.qp)
+
+    def release_legs(self) -> None:
+        """Leave the posture of the legs to feet, CoM and trunk: over terrain it is far from that of the stance.
+
+        Otherwise the posture, weighted against them, would hold back the CoM all the time.
+        """
+        weights = self._posture.row_weights(self.body.robot)
+        for joint in self.body.leg_joints:
+            weights[joint.v] = self._leg_weight
+        self._posture.weights = weights
 
     def track_com(self, position: Array, velocity: Array, acceleration: Array) -> None:
         """Set the reference of the CoM, (3,) each [m, m/s, m/s^2]."""

@@ -102,6 +102,8 @@ class TrackingGains:
         Orientation of a foot that stands on its toes or heel, over terrain.
     posture_weight, posture_frequency : float
         Joint positions of the walking stance.
+    leg_posture_weight : float
+        The same for the joints of the legs over known terrain, where they are far from those positions.
     momentum_weight, momentum_frequency : float
         Angular momentum, kept small: the arms compensate for the legs.
     height_frequency : float
@@ -121,6 +123,7 @@ class TrackingGains:
     swing_rotation_weight: float = setting(*POSITIVE, 2.0)
     heel_weight: float = setting(*POSITIVE, 5.0)
     posture_weight: float = setting(*POSITIVE, 0.3)
+    leg_posture_weight: float = setting(*POSITIVE, 0.005)
     momentum_weight: float = setting(0.0, 1e12, 0.5)
 
     def __post_init__(self) -> None:
