@@ -112,6 +112,30 @@ def test_end_effectors_and_collision_pairs_are_kept(tmp_path: Path) -> None:
     assert described.collision_exclusions == (("torso", "head"), ("upper", "lower"))
 
 
+def test_a_link_that_collides_with_nothing_by_default_has_its_enabled_pairs_left(tmp_path: Path) -> None:
+    described = read(
+        tmp_path,
+        '<disable_default_collisions link="upper"/>',
+        '<enable_collisions link1="hand" link2="upper"/>',
+        '<enable_collisions link1="hand" link2="head"/>',
+    )
+    assert set(described.collision_exclusions) == {
+        ("torso", "head"),
+        ("upper", "torso"),
+        ("upper", "lower"),
+        ("upper", "head"),
+    }
+
+
+def test_parent_frames_of_virtual_joints_are_names_of_the_world(tmp_path: Path) -> None:
+    described = read(
+        tmp_path,
+        '<virtual_joint name="drive" type="planar" parent_frame="odom" child_link="torso"/>',
+        '<virtual_joint name="itself" type="fixed" parent_frame="torso" child_link="torso"/>',
+    )
+    assert described.world_frames == ("odom",)
+
+
 def test_states_become_configurations_with_unit_quaternions(tmp_path: Path) -> None:
     described = read(
         tmp_path,

@@ -201,8 +201,46 @@ def test_the_pose_of_a_floating_base_is_that_of_the_virtual_joint() -> None:
     q = moveit.read_scene({"robot_state": state}, robot).robot_state
     np.testing.assert_allclose(kd.kinematics.pose(robot, q, "pelvis")[:3, 3], [1, 2, 3])
     np.testing.assert_allclose(np.abs(q[3:7]), [0, 0, 1, 0], atol=1e-12)
-    with pytest.raises(kd.InputError, match="base='floating'"):
-        moveit.read_scene({"robot_state": state}, ROBOT)
+
+
+@pytest.mark.parametrize("frame", ["", "world"])
+def test_a_fixed_base_that_the_virtual_joint_moves_keeps_its_distance_to_the_scene(frame: str) -> None:
+    placed = {"translation": [1.0, 2.0, 0.0], "rotation": [0, 0, np.sqrt(0.5), np.sqrt(0.5)]}
+    state = {"multi_dof_joint_state": {"joint_names": ["world_joint"], "transforms": [placed]}}
+    seen = {**BALL, "header": {"frame_id": frame}, "pose": {"position": [1.0, 2.5, 0.3]}}
+    held = {**BALL, "id": "tool", "header": {"frame_id": "panda_link0"}, "pose": {"position": [0.5, 0.0, 0.3]}}
+    with pytest.warns(kd.DescriptionWarning, match="relative to it"):
+        scene = moveit.read_scene({"robot_state": state, "world": {"collision_objects": [seen, held]}}, ROBOT)
+    for name in ("ball", "tool"):
+        np.testing.assert_allclose(scene.world[name].pose[:3, 3], [0.5, 0.0, 0.3], atol=1e-12)
+
+
+def test_fixed_frames_are_poses_in_the_frame_of_the_scene_as_moveit_writes_them() -> None:
+    seen = {**BALL, "header": {"frame_id": "camera"}, "pose": {"position": [0.0, 0.0, 0.2]}}
+    camera = {
+        "header": {"frame_id": "camera"},
+        "child_frame_id": "panda_link0",
+        "transform": {"translation": [0.4, 0.1, 0.5], "rotation": [1.0, 0.0, 0.0, 0.0]},
+    }
+    same = {
+        "header": {"frame_id": "panda_link0"},
+        "child_frame_id": "panda_link0",
+        "transform": {"rotation": [0, 0, 0, 1]},
+    }
+    scene = moveit.read_scene({"fixed_frame_transforms": [same, camera], "world": {"collision_objects": [seen]}}, ROBOT)
+    np.testing.assert_allclose(scene.world["ball"].pose[:3, 3], [0.4, 0.1, 0.3], atol=1e-12)
+
+
+def test_objects_and_their_subframes_are_frames_of_others() -> None:
+    table = {
+        **BALL,
+        "pose": {"position": [1.0, 0.0, 0.0]},
+        "subframe_names": ["corner"],
+        "subframe_poses": [{"position": [0.0, 0.5, 0.0]}],
+    }
+    on_it = {**BALL, "id": "cup", "header": {"frame_id": "ball/corner"}, "pose": {"position": [0.0, 0.0, 0.1]}}
+    scene = moveit.read_scene({"world": {"collision_objects": [table, on_it]}}, ROBOT)
+    np.testing.assert_allclose(scene.world["cup"].pose[:3, 3], [1.0, 0.5, 0.1], atol=1e-12)
 
 
 def test_an_empty_scene_gives_an_empty_world() -> None:
@@ -216,7 +254,7 @@ def test_an_empty_scene_gives_an_empty_world() -> None:
     ("data", "text"),
     [
         ({"object_colors": [{"id": "top", "color": {"r": 1.0}}]}, "object_colors"),
-        ({"world": {"collision_objects": [{**BALL, "subframe_names": ["tip"]}]}}, r"collision_objects\[\]\.subframe"),
+        ({"world": {"collision_objects": [{**BALL, "type": {"db": "x"}}]}}, r"collision_objects\[\]\.type"),
         ({"robot_state": {"joint_state": {"name": ["gripper"], "position": [0.1]}}}, "does not have: gripper"),
         ({"robot_model_name": "ur5"}, "made for the robot 'ur5'"),
         ({"colour": "red"}, "colour"),

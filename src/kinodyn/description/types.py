@@ -201,6 +201,8 @@ class Description:
         Gravity in the world [m/s^2].
     base
         "fixed" or "floating": how the root is connected to the world by default.
+    world_frames
+        Further names of the world: those of the frames in which SRDF's virtual joints place the robot, such as "odom".
     source
         The file, None if there is none.
     """
@@ -215,4 +217,5 @@ class Description:
     collision_exclusions: tuple[tuple[str, str], ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     base: Literal["fixed", "floating"] = "fixed"
+    world_frames: tuple[str, ...] = ()
     source: Path | None = None

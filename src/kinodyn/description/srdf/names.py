@@ -19,7 +19,8 @@ class Names:
     def __init__(self, root: Node, description: Description) -> None:
         self._robot = description.name
         self._joints = {joint.name: joint for joint in description.joints}
-        self._links = {link.name for link in description.links}
+        self.links = tuple(link.name for link in description.links)
+        self._links = set(self.links)
         self._above = {joint.child: joint for joint in description.joints}
         # The base joint is not in the URDF: SRDF declares it as virtual, or assumes Pinocchio's name.
         base = floating_joint(description) or Joint(ROOT_JOINT, "floating", "", "")
@@ -35,6 +36,10 @@ class Names:
         if joint is None:
             self.skip("joint", name)
         return joint
+
+    def is_link(self, name: str) -> bool:
+        """Return whether there is a link of this name."""
+        return name in self._links
 
     def has_link(self, name: str) -> bool:
         """Return whether there is a link of this name; note the name if not."""

@@ -53,8 +53,9 @@ def read_srdf(source: str | os.PathLike[str], description: Description) -> Descr
     joints between `base_link` and `tip_link`, and those of subgroups. `end_effectors` map to their parent link. Group
     states become `configurations`; states with one name are merged unless they contradict each other: then the later
     one is called `group/name`. A virtual floating joint, and one called `root_joint`, is the joint that `with_base`
-    adds. `disable_collisions` become `collision_exclusions`. Names that the robot does not have are skipped with one
-    warning.
+    adds; the parent frames of virtual joints become `world_frames`. `disable_collisions`, and all pairs of a link of
+    `disable_default_collisions` but those of `enable_collisions`, become `collision_exclusions`. Names that the robot
+    does not have are skipped with one warning.
     """
     path = Path(source)
     root = read_xml(path)
@@ -67,6 +68,7 @@ def read_srdf(source: str | os.PathLike[str], description: Description) -> Descr
         configurations={**description.configurations, **_read_states(root, names)},
         end_effectors={**description.end_effectors, **dict(_end_effectors(root, names))},
         collision_exclusions=tuple(dict.fromkeys((*description.collision_exclusions, *_exclusions(root, names)))),
+        world_frames=tuple(dict.fromkeys((*description.world_frames, *_world_frames(root, names)))),
     )
     names.warn(path)
     return described
@@ -79,8 +81,26 @@ def _end_effectors(root: Node, names: Names) -> Iterator[tuple[str, str]]:
             yield node.word("name"), link
 
 
+def _world_frames(root: Node, names: Names) -> Iterator[str]:
+    for node in root.all("virtual_joint"):
+        frame = node.attributes.get("parent_frame", "").strip()
+        if frame and not names.is_link(frame):
+            yield frame
+
+
 def _exclusions(root: Node, names: Names) -> Iterator[tuple[str, str]]:
-    for node in root.all("disable_collisions"):
+    """Yield the pairs that are disabled one by one, and those of links that collide with nothing by default."""
+    yield from _pairs(root, "disable_collisions", names)
+    enabled = {frozenset(pair) for pair in _pairs(root, "enable_collisions", names)}
+    for node in root.all("disable_default_collisions"):
+        link = node.word("link")
+        if names.has_link(link):
+            others = (other for other in names.links if other != link)
+            yield from ((link, other) for other in others if frozenset((link, other)) not in enabled)
+
+
+def _pairs(root: Node, tag: str, names: Names) -> Iterator[tuple[str, str]]:
+    for node in root.all(tag):
         pair = node.word("link1"), node.word("link2")
         known = [names.has_link(link) for link in pair]
         if all(known):

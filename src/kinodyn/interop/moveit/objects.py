@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kinodyn.arrays import Array
@@ -26,12 +28,14 @@ class Objects:
     world : World
     names : dict
         Names in the world of each object.
+    frames : Frames
+        The frames that poses may refer to. Objects and their subframes are among them unless they are attached.
     """
 
     def __init__(self, frames: Frames, finder: PackageFinder) -> None:
         self.world = World()
         self.names: dict[str, tuple[str, ...]] = {}
-        self._frames, self._finder = frames, finder
+        self.frames, self._finder = frames, finder
 
     def add(self, fields: Fields) -> tuple[str, ...]:
         """Add a moveit_msgs/CollisionObject and return the names of its parts."""
@@ -46,6 +50,9 @@ class Objects:
         if not solids:
             raise fields.fault("", f"the object {name!r} has no shapes; give primitives, meshes or planes")
         self._put(fields, name, solids)
+        self.frames.add(name, T_world_object)
+        for subframe, T in _subframes(fields):
+            self.frames.add(f"{name}/{subframe}", T_world_object @ T)
         return self.names[name]
 
     def attach(self, fields: Fields) -> None:
@@ -54,12 +61,13 @@ class Objects:
         name = thing.text("id")
         shapeless = not any(thing.raw(kind) for kind in ("primitives", "meshes", "planes"))
         parts = self.names[name] if shapeless and name in self.names else self.add(thing)
+        self.frames.remove_below(name)
         for part in parts:
-            T_link_part = self._frames.relative(link, self.world[part].pose)
+            T_link_part = self.frames.relative(link, self.world[part].pose)
             self.world.attach(part, link, T_link_part, touch=fields.texts("touch_links"))
 
     def _pose(self, fields: Fields) -> Array:
-        return np.asarray(self._frames.header_pose(fields) @ read_pose(fields.child("pose")))
+        return np.asarray(self.frames.header_pose(fields) @ read_pose(fields.child("pose")))
 
     def _put(self, fields: Fields, name: str, solids: list[tuple[Shape, Array]]) -> None:
         """Add the parts; if the object exists already, they are appended to its parts."""
@@ -74,3 +82,11 @@ class Objects:
             except InputError as cause:
                 raise fields.fault("", str(cause)) from cause
         self.names[name] = (*before, *parts)
+
+
+def _subframes(fields: Fields) -> Iterator[tuple[str, Array]]:
+    """Yield the names of subframes and their poses (4, 4) in the object."""
+    names, poses = fields.texts("subframe_names"), [read_pose(part) for part in fields.children("subframe_poses")]
+    if len(names) != len(poses):
+        raise fields.error("subframe_names", names, f"one name for each of the {len(poses)} subframe_poses")
+    return zip(names, poses, strict=True)

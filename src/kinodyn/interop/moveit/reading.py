@@ -71,7 +71,7 @@ def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageD
     require_robot(robot)
     scene_message, request_message = _message(scene, "scene"), _message(request, "request")
     built, frames, objects = build_scene(scene_message, robot, _finder(scene, package_dirs))
-    asked = build_request(request_message, robot, built.robot_state, frames, objects)
+    asked = build_request(request_message, robot, built, frames, objects)
     scene_message.warn(stacklevel=2)
     request_message.warn(stacklevel=2)
     return built, asked

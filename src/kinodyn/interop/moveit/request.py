@@ -14,6 +14,7 @@ from kinodyn.interop.moveit.constraints import Constraints, PoseGoal, read_const
 from kinodyn.interop.moveit.fields import Fields, Message
 from kinodyn.interop.moveit.objects import Objects
 from kinodyn.interop.moveit.poses import Frames
+from kinodyn.interop.moveit.scene import Scene
 from kinodyn.interop.moveit.states import read_state, set_joints
 from kinodyn.model.robot import Robot
 
@@ -82,11 +83,17 @@ class Request:
         return f"Request(group={self.group!r}, {len(self.goal_constraints)} goals, planner={self.planner!r})"
 
 
-def build_request(message: Message, robot: Robot, q: Array, frames: Frames, objects: Objects) -> Request:
-    """Read a request; joints that its start state does not mention are as in the scene, at q (nq,)."""
+def build_request(message: Message, robot: Robot, scene: Scene, frames: Frames, objects: Objects) -> Request:
+    """Read a request; joints that its start state does not mention are as in the scene."""
     fields = message.fields
+    group = fields.text("group_name")
     state = fields.child("start_state")
-    start = read_state(state, robot, q)
+    start, T_scene_base = read_state(state, robot, scene.robot_state)
+    if T_scene_base is not None and not np.allclose(T_scene_base, scene.T_scene_base):
+        text = "the base is not where the scene has it, and it is fixed; load the robot with base='floating'"
+        raise state.fault("multi_dof_joint_state", text)
+    frames = frames.at(start, robot.description.chains.get(group))
+    objects.frames = frames
     for held in state.children("attached_collision_objects"):
         objects.attach(held)
     given = list(fields.children("goal_constraints"))
@@ -96,7 +103,7 @@ def build_request(message: Message, robot: Robot, q: Array, frames: Frames, obje
     goals = tuple(_goal(goal, robot, start, part) for goal, part in zip(constraints, given, strict=True))
     path = read_constraints(fields.child("path_constraints"), frames)
     return Request(
-        group=fields.text("group_name"),
+        group=group,
         start=start,
         goal=goals[0] if len(goals) == 1 else goals,
         goal_constraints=constraints,

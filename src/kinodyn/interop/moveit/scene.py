@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
+import numpy as np
+
 from kinodyn.arrays import Array
 from kinodyn.collision.world import World
 from kinodyn.description.packages import PackageFinder
 from kinodyn.interop.moveit.allowed import Pair, ordered, read_allowed_pairs
 from kinodyn.interop.moveit.fields import Fields, Message
 from kinodyn.interop.moveit.objects import Objects
-from kinodyn.interop.moveit.poses import Frames, read_transform
+from kinodyn.interop.moveit.poses import Frames
 from kinodyn.interop.moveit.states import read_state
 from kinodyn.model.robot import Robot
 
@@ -34,10 +36,13 @@ class Scene:
         Links and objects that may touch, each pair in alphabetical order.
     robot_state : (nq,) array
         The configuration of the robot.
+    T_scene_base : (4, 4) array
+        Where the virtual joint of the message puts a fixed base. The world, goals and constraints are relative to the
+        base, as the robot stands at the origin.
     link_padding : mapping
-        Distance to add around links [m].
+        Distance to add around links [m]; `plan` warns that it does not.
     link_scale : mapping
-        Factor by which to scale the shapes of links.
+        Factor by which to scale the shapes of links; `plan` warns that it does not.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Scene:
     objects: Mapping[str, tuple[str, ...]]
     allowed_pairs: frozenset[Pair]
     robot_state: Array
+    T_scene_base: Array
     link_padding: Mapping[str, float]
     link_scale: Mapping[str, float]
 
@@ -65,8 +71,16 @@ def build_scene(message: Message, robot: Robot, finder: PackageFinder) -> tuple[
         message.notes.append(f"the scene is made for the robot {model!r}, not for {robot.name!r}")
     fields.ignore("is_diff")
     state = fields.child("robot_state")
-    q = read_state(state, robot, robot.neutral())
-    frames = _read_frames(fields, robot, q)
+    q, T_scene_base = read_state(state, robot, robot.neutral())
+    if T_scene_base is None:
+        T_scene_base = np.eye(4)
+    if not np.allclose(T_scene_base, np.eye(4), atol=1e-9):
+        message.notes.append(
+            "robot_state.multi_dof_joint_state moves the fixed base; all poses are made relative to it"
+        )
+    frames = Frames(robot, q, T_scene_base)
+    for stamped in fields.children("fixed_frame_transforms"):
+        frames.read_fixed(stamped)
     objects = Objects(frames, finder)
     world = fields.child("world")
     _refuse_octomap(world)
@@ -80,18 +94,11 @@ def build_scene(message: Message, robot: Robot, finder: PackageFinder) -> tuple[
         objects=objects.names,
         allowed_pairs=_read_pairs(fields, robot, objects.names),
         robot_state=q,
+        T_scene_base=T_scene_base,
         link_padding=_by_link(fields, "link_padding", "padding", zero=True),
         link_scale=_by_link(fields, "link_scale", "scale", zero=False),
     )
     return scene, frames, objects
-
-
-def _read_frames(fields: Fields, robot: Robot, q: Array) -> Frames:
-    frames = Frames(robot, q)
-    for stamped in fields.children("fixed_frame_transforms"):
-        T_parent_child = read_transform(stamped.child("transform"))
-        frames.add(stamped.text("child_frame_id"), frames.header_pose(stamped) @ T_parent_child)
-    return frames
 
 
 def _read_pairs(fields: Fields, robot: Robot, objects: Mapping[str, tuple[str, ...]]) -> frozenset[Pair]:

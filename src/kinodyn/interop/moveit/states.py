@@ -17,8 +17,11 @@ from kinodyn.spatial import as_quaternion
 MIMIC_TOLERANCE = 1e-4  # [rad or m]
 
 
-def read_state(fields: Fields, robot: Robot, default: Array) -> Array:
-    """Read the configuration (nq,); joints that the message does not name are as in `default`."""
+def read_state(fields: Fields, robot: Robot, default: Array) -> tuple[Array, Array | None]:
+    """Read the configuration (nq,); joints that the message does not name are as in `default`.
+
+    Also returns the pose (4, 4) of a fixed base, which is that of the virtual joint, None if it is not given.
+    """
     q: Array = default.copy()
     fields.ignore("is_diff")  # joints that are not named keep their values either way
     joints = fields.child("joint_state")
@@ -27,8 +30,7 @@ def read_state(fields: Fields, robot: Robot, default: Array) -> Array:
     if len(names) != len(positions):
         raise joints.error("position", positions, f"one position for each of the {len(names)} names")
     set_joints(q, dict(zip(names, positions, strict=True)), robot, joints)
-    _read_multi_dof(fields.child("multi_dof_joint_state"), robot, q)
-    return q
+    return q, _read_multi_dof(fields.child("multi_dof_joint_state"), robot, q)
 
 
 def set_joints(q: Array, positions: dict[str, float], robot: Robot, fields: Fields) -> None:
@@ -61,20 +63,27 @@ def _check_mimics(positions: dict[str, float], moving: dict[str, JointInfo], fie
             fields.message.notes.append(text)
 
 
-def _read_multi_dof(fields: Fields, robot: Robot, q: Array) -> None:
-    """Read joints with several coordinates; on a floating base, any other name is that of its virtual joint."""
-    fields.ignore("header")
+def _read_multi_dof(fields: Fields, robot: Robot, q: Array) -> Array | None:
+    """Read joints with several coordinates; any other name is that of the virtual joint of the base.
+
+    A floating base is a joint of the robot. Returns the pose (4, 4) of a fixed one, None if it is not given.
+    """
+    fields.ignore("header", "twist", "wrench")
     names, transforms = fields.texts("joint_names"), list(fields.children("transforms"))
     if len(names) != len(transforms):
         raise fields.error("joint_names", names, f"one name for each of the {len(transforms)} transforms")
     joints = {joint.name: joint for joint in robot.joints if COORDINATES[joint.kind] > 1}
     base = robot.joints[0] if robot.base == "floating" else None
+    T_scene_base = None
     for name, transform in zip(names, transforms, strict=True):
         T, joint = read_transform(transform), joints.get(name, base)
         if joint is not None:
             q[joint.q] = _coordinates(joint.kind, T)
-        elif not np.allclose(T, np.eye(4), atol=1e-9):
-            raise transform.fault("", f"{name!r} moves the base, which is fixed; load the robot with base='floating'")
+        elif T_scene_base is not None and not np.allclose(T_scene_base, T):
+            raise transform.fault("", f"{name!r} moves the base, which another virtual joint puts elsewhere")
+        else:
+            T_scene_base = T
+    return T_scene_base
 
 
 def _coordinates(kind: str, T: Array) -> list[float]:
