@@ -128,6 +128,17 @@ def test_plain_names_are_also_looked_for_in_given_folders(tmp_path: Path) -> Non
     assert PackageFinder(None).find(MESH) is None
 
 
+def test_files_of_a_package_that_is_not_there_are_found_beside_the_description(tmp_path: Path) -> None:
+    mesh = tmp_path / "fetch" / "meshes" / "hand.stl"
+    mesh.parent.mkdir(parents=True)
+    mesh.touch()
+    (tmp_path / "hand.stl").touch()
+    finder = PackageFinder(tmp_path / "fetch" / "robots" / "fetch.urdf")
+    assert finder.find("package://resources/fetch/meshes/hand.stl") == mesh
+    assert finder.find("package://resources/hand.stl") is None  # further up than is searched
+    assert finder.find("package://resources/fetch/meshes/foot.stl") is None
+
+
 @pytest.mark.parametrize(
     "uri",
     ["http://localhost:9/hand.stl", "https://x/hand.stl", "ftp://x/hand.stl", "\\\\host\\share\\hand.stl", "package://",

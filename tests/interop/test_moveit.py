@@ -150,6 +150,18 @@ def test_an_attached_object_without_shapes_is_one_of_the_world() -> None:
     assert scene.world.names == scene.attached == ("ball",)
 
 
+def test_an_attached_object_with_shapes_replaces_the_one_of_its_name() -> None:
+    def held(radius: float) -> dict[str, Any]:
+        ball = {**BALL, "primitives": [{"type": "sphere", "dimensions": [radius]}]}
+        return {"attached_collision_objects": [{"link_name": "panda_link7", "object": ball}]}
+
+    goal = {"joint_constraints": [{"joint_name": "panda_joint1", "position": 0.1}]}
+    request = {"start_state": held(0.03), "goal_constraints": [goal]}
+    scene, _ = moveit.read({"robot_state": held(0.02), "world": {"collision_objects": [BALL]}}, request, ROBOT)
+    assert scene.world.names == scene.attached == ("ball",)
+    assert scene.world["ball"].shape.radius == 0.03
+
+
 def test_a_plane_is_a_thin_slab_on_the_plane() -> None:
     slab = with_object(planes=[{"coef": [0, 0, 2, -1]}]).world["a"]
     np.testing.assert_allclose(slab.pose[:3, 3], [0, 0, 0.5], atol=1e-12)

@@ -135,3 +135,13 @@ def test_what_cannot_be_expressed_is_refused_by_name() -> None:
         planned([joints(GOAL)], {"position_constraints": [twice]})
     with pytest.raises(kd.InputError, match="no configuration satisfies the goal constraints"):
         planned([{"position_constraints": [position(SPHERE, [0.01], np.array([5.0, 0.0, 0.0]))]}])
+
+
+def test_a_goal_of_a_joint_that_the_group_does_not_move_is_an_error() -> None:
+    _, request = moveit.read({}, {"group_name": "panda_joint1", "goal_constraints": [joints(GOAL)]}, ROBOT)
+    with pytest.raises(kd.InputError, match="does not move it"):
+        moveit.requested_goal(request, ROBOT)
+    at_rest = {"joint_state": {"name": list(ROBOT.joint_names), "position": [float(q) for q in START]}}
+    asked = {"group_name": "panda_joint1", "start_state": at_rest, "goal_constraints": [joints(GOAL)]}
+    _, asked = moveit.read({}, asked, ROBOT)
+    np.testing.assert_array_equal(moveit.requested_goal(asked, ROBOT), GOAL)

@@ -110,6 +110,14 @@ def test_states_and_joints_by_name_leave_others_where_they_are() -> None:
     np.testing.assert_allclose(found.path[-1], expected)
 
 
+def test_a_goal_of_a_joint_outside_the_group_is_out_of_reach() -> None:
+    goal = {"panda_joint1": float(RIGHT[0]), "panda_joint4": float(LEFT[3]) + 0.1}
+    found = plan(PANDA, LEFT, goal, group=["panda_joint1", "panda_joint2"])
+    assert found.status == "out_of_reach" and "panda_joint4" in found.message
+    at_rest = {**goal, "panda_joint4": float(LEFT[3])}
+    assert plan(PANDA, LEFT, at_rest, group=["panda_joint1", "panda_joint2"]).success
+
+
 def test_the_nearest_free_configuration_of_several_is_reached() -> None:
     world = wall()
     colliding = HOME + [0, 0.9, 0, 0.6, 0, 0, 0]

@@ -13,6 +13,7 @@ from kinodyn.errors import DescriptionError
 
 PackageDirs = Sequence[str | os.PathLike[str]]
 
+NEAR = 2  # folders above a description where files of a missing package are searched
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
@@ -26,6 +27,11 @@ class PackageFinder:
         for a description that is not in a file.
     packages
         Folders searched first; each may be a package or contain packages.
+
+    Notes
+    -----
+    Files of a package that is nowhere are searched beside the description and in the folder above, by the end of their
+    path: robots are often copied without their package.
     """
 
     def __init__(self, file: str | os.PathLike[str] | None = None, packages: PackageDirs = ()) -> None:
@@ -67,9 +73,22 @@ class PackageFinder:
         elif match[1].lower() in ("package", "model"):
             # package:///name/path, with an empty host, also occurs
             name, _, rest = unquote(match[2]).lstrip("/").partition("/")
-            yield from (folder / rest for folder in self._package_folders(name) if rest)
+            folders = self._package_folders(name)
+            yield from (folder / rest for folder in folders if rest)
+            if rest and not folders and name not in ("", ".", ".."):
+                yield from self._moved(rest)
         elif match[1].lower() == "file":
             yield from self._relative(unquote(match[2]))
+
+    def _moved(self, path: str) -> Iterator[Path]:
+        """Yield places near the description of a file whose package is not there
+
+        The end of the path, as long as possible, must be the same.
+        """
+        parts = Path(path).parts
+        for k in range(len(parts)):
+            end = Path(*parts[k:])
+            yield from (folder / end for folder in self._above[:NEAR])
 
     def _relative(self, name: str) -> Iterator[Path]:
         if name.startswith("\\\\"):

@@ -65,6 +65,10 @@ def goal_configurations(
         q = _nearest_turns(q, start, group)
         return Goals(_distinct(q[np.argsort(np.linalg.norm(q - start, axis=1))]))
     q = given_configurations(robot, goal, start)
+    if isinstance(goal, Mapping):
+        for joint in (robot.joint(name) for name in goal if name not in group.names):
+            if np.abs(q[0, joint.q] - start[joint.q]).max() > LIMIT_TOLERANCE:
+                return Goals(q[:0], f"the goal moves joint {joint.name}, which is not in the group")
     goals = np.empty_like(q)
     goals[:] = start
     goals[:, group.columns] = q[:, group.columns]

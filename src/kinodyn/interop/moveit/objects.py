@@ -56,15 +56,25 @@ class Objects:
         return self.names[name]
 
     def attach(self, fields: Fields) -> None:
-        """Attach a moveit_msgs/AttachedCollisionObject; one without shapes is an object of the world."""
+        """Attach a moveit_msgs/AttachedCollisionObject.
+
+        One without shapes is an object of the world; one with shapes replaces an earlier object of its name.
+        """
         link, thing = fields.text("link_name"), fields.child("object")
         name = thing.text("id")
         shapeless = not any(thing.raw(kind) for kind in ("primitives", "meshes", "planes"))
+        if not shapeless:
+            self._remove(name)
         parts = self.names[name] if shapeless and name in self.names else self.add(thing)
         self.frames.remove_below(name)
         for part in parts:
             T_link_part = self.frames.relative(link, self.world[part].pose)
             self.world.attach(part, link, T_link_part, touch=fields.texts("touch_links"))
+
+    def _remove(self, name: str) -> None:
+        self.frames.remove_below(name)
+        for part in self.names.pop(name, ()):
+            self.world.remove(part)
 
     def _pose(self, fields: Fields) -> Array:
         return np.asarray(self.frames.header_pose(fields) @ read_pose(fields.child("pose")))

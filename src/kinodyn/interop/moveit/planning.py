@@ -112,7 +112,13 @@ def requested_goal(request: Request, robot: Robot, *, seed: int = 0) -> Any:
     Returns
     -------
     goal
+
+    Raises
+    ------
+    InputError
+        If a goal needs a joint elsewhere that is not in the group, or no configuration satisfies the constraints.
     """
+    _check_joints_at_rest(request, robot)
     goals = request.goal if isinstance(request.goal, tuple) else (request.goal,)
     if all(isinstance(goal, np.ndarray) for goal in goals):
         return goals[0] if len(goals) == 1 else np.stack(goals)  # type: ignore[arg-type]
@@ -129,6 +135,22 @@ def requested_goal(request: Request, robot: Robot, *, seed: int = 0) -> Any:
     if not len(every):
         raise InputError("no configuration satisfies the goal constraints of the request")
     return every
+
+
+def _check_joints_at_rest(request: Request, robot: Robot) -> None:
+    """Raise if a goal needs a joint elsewhere that the group does not move."""
+    moving = {joint.name for joint in group_joints(robot, request.group or None, manifold=True)}
+    single = {joint.name: joint for joint in robot.joints if joint.q.stop - joint.q.start == 1}
+    for given in (part for goal in request.goal_constraints for part in goal.joints):
+        joint = single.get(given.joint)
+        if joint is None or joint.mimic is not None or joint.name in moving:
+            continue
+        q = float(request.start[joint.q.start])
+        if not given.position - max(given.below, MIN_RANGE) <= q <= given.position + max(given.above, MIN_RANGE):
+            raise InputError(
+                f"goal_constraints: {joint.name} starts at {q:.6g}, its goal is {given.position:.6g}, and the group "
+                f"{request.group!r} does not move it; plan for a group that does"
+            )
 
 
 def _constraints(given: Constraints, what: str) -> tuple[Constraint, ...]:
