@@ -34,6 +34,7 @@ from motion_planning_problems import load_robot, read_problems
 GROUP = "planned"
 POSES = 256  # random poses of the tool in a scene, of which those that are free can be goals
 HOMES = 4096  # random configurations, of which the start is one
+DRAWN = 200_000  # random configurations, of which the goal of an arm with few joints is one
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ ARMS = {
     "pr2_torso": Arm("pr2", (("base_link", "r_gripper_tool_frame"),)),
     "panda": Arm("panda", (("panda_link0", "panda_hand_tcp"),)),
     "so101": Arm("so101", (("base_link", "gripper_frame_link"),)),
+    "so100": Arm("so100", (("base", "gripper"),)),
+    "tiago_dual": Arm(
+        "tiago_dual", (("torso_lift_link", "arm_left_tool_link"), ("torso_lift_link", "arm_right_tool_link"))
+    ),
+    "tiago_pro": Arm("tiago_pro", (("torso_lift_link", "arm_left_tool_link"),)),
     "talos_arm": Arm("talos_reduced", (("torso_2_link", "gripper_left_base_link"),)),
     "mobile": Arm("mobile_manipulator.urdf", (("base_link", "gripper_link"),)),
     "mobile_base": Arm("mobile_manipulator.urdf", (("map", "gripper_link"),)),
@@ -116,14 +122,23 @@ class Maker:
         return GROUP if len(self.tools) == 1 else f"{GROUP}{k}"
 
     def _homes(self) -> Array:
-        """Return free configurations, those near the middle of the limits first."""
-        q = np.tile(self.robot.neutral(), (HOMES, 1))
+        """Return configurations, those near the middle of the limits first; other joints are where nothing touches."""
+        q = np.tile(self._at_rest(), (HOMES, 1))
         rng = np.random.default_rng(0)
         low, high = self.robot.sampling_range()
         low, high = low[self.columns], high[self.columns]
         q[:, self.columns] = rng.uniform(low, high, (HOMES, len(self.columns)))
         apart = np.abs(q[:, self.columns] - 0.5 * (low + high)) / (high - low)
         return np.asarray(q[np.argsort(apart.max(axis=1))])
+
+    def _at_rest(self) -> Array:
+        """Return the neutral configuration, or a random one if links of other joints touch each other there."""
+        own = {link for name in self.robot.description.chains[GROUP] for link in links_below(self.robot, name)}
+        for q in (self.robot.neutral(), *self.robot.random(HOMES, seed=1)):
+            touching = kd.collision.contacts(self.robot, q)
+            if all(own.intersection(contact.names) for contact in touching):
+                return np.asarray(q)
+        raise SystemExit(f"{self.robot.name}: its other links touch each other in {HOMES} configurations")
 
     def problem(self, kind: str, seed: int) -> tuple[scenes.Scene, Array, Array] | None:
         """Return a scene with start and goal (nq,), both free; None if there are none."""
@@ -133,17 +148,51 @@ class Maker:
         start = next((q for q in self.homes[: HOMES // 8] if self._is_start(q, world, scene)), None)
         if start is None:
             return None
-        targets = {tool: random_poses(scene, rng) for tool in self.tools}
-        names = tuple(joint.name for joint in self.joints)
-        found = kd.ik.solve(self.robot, targets, start, joints=names, world=world, seed=seed, time_limit=5.0)
-        goals = found.q[found.success]
+        goals = self._goals(scene, start, world, rng, seed)
         return (scene, start, goals[0]) if len(goals) else None
 
+    def _goals(
+        self, scene: scenes.Scene, start: Array, world: kd.collision.World, rng: np.random.Generator, seed: int
+    ) -> Array:
+        """Return free configurations (n, nq) with the tools in the regions of a scene.
+
+        An arm with fewer than six joints cannot reach a given pose: its configurations are drawn at random.
+        """
+        if len(self.joints) >= 6 * len(self.tools):
+            targets = {tool: random_poses(scene, rng) for tool in self.tools}
+            names = tuple(joint.name for joint in self.joints)
+            found = kd.ik.solve(self.robot, targets, start, joints=names, world=world, seed=seed, time_limit=5.0)
+            return np.asarray(found.q[found.success])
+        q = np.tile(start, (DRAWN, 1))
+        low, high = self.robot.sampling_range()
+        q[:, self.columns] = rng.uniform(low[self.columns], high[self.columns], (DRAWN, len(self.columns)))
+        tools = kd.kinematics.poses(self.robot, q, frames=self.tools)[..., :3, 3]
+        inside = [np.abs(tools - centre).max(axis=(1, 2)) <= np.max(half) for centre, half in scene.regions]
+        q = q[np.any(inside, axis=0)]
+        return np.array([one for one in q[:POSES] if self._is_free(one, world)])
+
+    def _is_free(self, q: Array, world: kd.collision.World) -> bool:
+        return not kd.collision.contacts(self.robot, q, world)
+
     def _is_start(self, q: Array, world: kd.collision.World, scene: scenes.Scene) -> bool:
-        if not kd.collision.free(self.robot, q, world):
+        if not self._is_free(q, world):
             return False
         tools = kd.kinematics.poses(self.robot, q, frames=self.tools)[:, :3, 3]
         return all(np.linalg.norm(tools - centre, axis=1).min() > 0.4 * self.reach for centre, _ in scene.regions)
+
+
+def links_below(robot: kd.Robot, joint: str) -> set[str]:
+    """Return the links that a joint moves."""
+    children: dict[str, list[str]] = {}
+    for each in robot.description.joints:
+        children.setdefault(each.parent, []).append(each.child)
+    waiting = [next(each.child for each in robot.description.joints if each.name == joint)]
+    found: set[str] = set()
+    while waiting:
+        link = waiting.pop()
+        found.add(link)
+        waiting += children.get(link, [])
+    return found
 
 
 def world_of(scene: scenes.Scene) -> kd.collision.World:

@@ -56,6 +56,38 @@ def test_exact_shapes_decide_where_only_spheres_overlap() -> None:
     assert found.reasons[frozenset({"low", "high"})] == "never"
 
 
+@pytest.mark.parametrize(("overlap", "reason"), [(1e-4, "never"), (5e-3, None)])
+def test_fingers_that_only_touch_when_closed_are_allowed(overlap: float, reason: str | None) -> None:
+    pad = (Shape("box", (0.02, 0.02, 0.02), np.eye(4)),)
+    links = (Link("palm"), Link("left", collisions=pad), Link("right", collisions=pad))
+    x = np.array([1.0, 0.0, 0.0])
+    fingers = []
+    for name, sign in (("left", 1.0), ("right", -1.0)):
+        place = kd.spatial.pose([sign * (0.01 - overlap / 2), 0.0, 0.0])
+        fingers.append(Joint(name, "prismatic", "palm", name, place, sign * x, lower=0.0, upper=0.04))
+    found = allowed_pairs(kd.Robot(Description("gripper", links, tuple(fingers))))
+    assert found.reasons.get(frozenset({"left", "right"})) == reason
+
+
+@pytest.mark.parametrize(("width", "reason"), [(0.56, "default"), (0.09, None)])
+def test_shapes_that_overlap_in_the_neutral_configuration_and_often_are_allowed(
+    width: float, reason: str | None
+) -> None:
+    """A long box turns above a plate: a broad one is hit at many angles, a narrow one hardly ever elsewhere."""
+    z = np.array([0.0, 0.0, 1.0])
+    links = (
+        Link("base", collisions=(Shape("box", (0.1, width, 0.05), kd.spatial.pose([0.4, 0.0, 0.0])),)),
+        Link("between", collisions=(Shape("sphere", (0.001,), kd.spatial.pose([0.0, 0.0, 1.0])),)),
+        Link("arm", collisions=(Shape("box", (0.5, 0.02, 0.02), kd.spatial.pose([0.25, 0.0, 0.0])),)),
+    )
+    joints = (
+        Joint("first", "revolute", "base", "between", axis=z, lower=-1.5, upper=1.5),
+        Joint("second", "revolute", "between", "arm", axis=z, lower=-1.5, upper=1.5),
+    )
+    found = allowed_pairs(kd.Robot(Description("turning", links, joints)))
+    assert found.reasons.get(frozenset({"base", "arm"})) == reason
+
+
 def test_fixed_links_are_allowed_and_neighbours_are_found_across_links_without_shape() -> None:
     box = (Shape("box", (0.1, 0.1, 0.1), np.eye(4)),)
     links = (Link("a", collisions=box), Link("b"), Link("c", collisions=box), Link("d", collisions=box))

@@ -24,17 +24,27 @@ from kinodyn.model.robot import Robot
 
 Pair: TypeAlias = frozenset[str]
 Numbers: TypeAlias = tuple[int, int]
-Reason = Literal["srdf", "fixed", "adjacent", "always", "never"]
+Reason = Literal["srdf", "fixed", "adjacent", "always", "never", "default"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-MOVEIT_REASONS = {"srdf": "User", "fixed": "Adjacent", "adjacent": "Adjacent", "always": "Always", "never": "Never"}
+MOVEIT_REASONS = {
+    "srdf": "User",
+    "fixed": "Adjacent",
+    "adjacent": "Adjacent",
+    "always": "Always",
+    "never": "Never",
+    "default": "Default",
+}
 
-VERSION = "2"
+VERSION = "3"
 SAMPLES = 100_000
 ALWAYS_FRACTION = 0.95  # a pair that collides in this fraction of the samples is said to collide always
+DEFAULT_FRACTION = 0.2  # a pair that collides in this fraction and in the neutral configuration has shapes that overlap
 SLIDING_DISTANCE = 5e-4  # [m] links that are always nearer than this slide on each other, such as both sides of a hinge
+MAX_TABLE_COORDINATES = 2  # between two links whose range the samples cover densely
 EXACT_SAMPLES = 200  # of each pair whose spheres overlap, the deepest first
 ALWAYS_SAMPLES = 40  # random samples for the fraction of exact collisions
+DEFAULT_SAMPLES = 200
 
 _FOUND: WeakKeyDictionary[Description, AllowedPairs] = WeakKeyDictionary()
 
@@ -48,7 +58,7 @@ class AllowedPairs:
     reasons : mapping
         From a pair of link names, a frozenset, to the reason: "srdf" (the description excludes it), "fixed" (the links
         do not move relative to each other), "adjacent" (neighbours in the tree of links with shapes), "always" or
-        "never" (in random configurations within the joint limits).
+        "never" (in random configurations within the joint limits), "default" (in the neutral configuration and often).
     """
 
     reasons: Mapping[Pair, Reason]
@@ -85,8 +95,11 @@ def allowed_pairs(robot: Robot) -> AllowedPairs:
     As in MoveIt's setup assistant: pairs of the SRDF file, links that are fixed to each other, neighbours, and pairs
     that collide in at least 95 % or in none of 100,000 random configurations. These are checked on spheres.
     Where spheres overlap, the exact shapes decide, if coal is installed: in the 200 configurations with the deepest
-    overlap. Shapes that are always less than 0.5 mm apart, as those on both sides of a hinge, count as colliding. The
-    result is kept on disk with the spheres.
+    overlap. Shapes that are always less than 0.5 mm apart, as those on both sides of a hinge, count as colliding.
+    Links with at most two coordinates between them that never collide deeper than that, as the fingers of a closed
+    gripper, count as free. MoveIt's assistant also allows all pairs that collide in the neutral configuration; here
+    they must collide in 20 % of the random ones too: then their shapes overlap by design, whereas a robot that is
+    folded in the neutral configuration touches itself nearly nowhere else. The result is kept on disk with the spheres.
     """
     if robot.description not in _FOUND:
         spheres = fitted_spheres(robot, RESOLUTION)
@@ -181,18 +194,53 @@ def _decided(robot: Robot, spheres: SphereSet, pair: Numbers, overlap: Overlap) 
         share = sum(_collisions(robot, links, some, SLIDING_DISTANCE)) / len(some)
         if share >= ALWAYS_FRACTION:
             return "always"
-    return None if any(_collisions(robot, links, overlap.q[:EXACT_SAMPLES])) else "never"
+    deepest = overlap.q[:EXACT_SAMPLES]
+    colliding = deepest[list(_collisions(robot, links, deepest))]
+    if not len(colliding) or _only_touch(robot, links, colliding):
+        return "never"
+    if not any(_collisions(robot, links, robot.neutral()[None])):
+        return None
+    some = robot.random(DEFAULT_SAMPLES, seed=1)
+    return "default" if sum(_collisions(robot, links, some)) >= DEFAULT_FRACTION * len(some) else None
+
+
+def _only_touch(robot: Robot, links: Sequence[str], q: Array) -> bool:
+    """Return whether links that few coordinates move relative to each other penetrate by less than they may slide."""
+    if len(_coordinates_between(robot.description, *links)) > MAX_TABLE_COORDINATES:
+        return False
+    return all(exact.distance(*pair).distance >= -SLIDING_DISTANCE for pair in _placed(robot, links, q))
+
+
+def _coordinates_between(description: Description, first: str, second: str) -> set[str]:
+    """Return the joints that move two links relative to each other; those that follow another one by its name."""
+    parents = {joint.child: joint for joint in description.joints}
+
+    def above(link: str) -> Iterator[Joint]:
+        while link in parents:
+            yield parents[link]
+            link = parents[link].parent
+
+    joints = {joint.name: joint for link in (first, second) for joint in above(link)}
+    shared = {joint.name for joint in above(first)} & {joint.name for joint in above(second)}
+    moving = [joint for name, joint in joints.items() if name not in shared and joint.kind != "fixed"]
+    return {joint.name if joint.mimic is None else joint.mimic.joint for joint in moving}
 
 
 def _collisions(robot: Robot, links: Sequence[str], q: Array, bound: float = 0.0) -> Iterator[bool]:
     """Return for each configuration whether two links collide on the exact shapes, or are nearer than a bound."""
+    for first, second in _placed(robot, links, q):
+        yield exact.collide(first, second) or (bound > 0.0 and exact.distance(first, second).distance <= bound)
+
+
+def _placed(robot: Robot, links: Sequence[str], q: Array) -> Iterator[tuple[list[exact.Placed], list[exact.Placed]]]:
+    """Yield the shapes of two links at each configuration."""
     parts = [[part for part in robot_geometry(robot) if part.link == link] for link in links]
     for poses in kinematics.poses(robot, q, frames=links):
         first, second = (
             [exact.Placed(part.shape, T @ part.T_link_shape) for part in shapes]
             for shapes, T in zip(parts, poses, strict=True)
         )
-        yield exact.collide(first, second) or (bound > 0.0 and exact.distance(first, second).distance <= bound)
+        yield first, second
 
 
 def sampling_identity(robot: Robot, spheres: SphereSet) -> Iterator[bytes | str | float | Array]:
