@@ -17,7 +17,7 @@ Run = Callable[[str], Any]  # the fixture of conftest.py
 
 COMMANDS = {
     "info", "check", "fk", "ik", "jacobian", "dynamics", "trajectory", "workspace", "derive", "identify", "simulate",
-    "push", "walk", "view", "bench", "robots", "collide", "plan", "retarget",
+    "push", "walk", "view", "bench", "robots", "collide", "plan", "retarget", "envelope", "motions",
 }  # fmt: skip
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command_line.md"
 
@@ -25,8 +25,8 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "command_line.md"
 def record(path: str) -> None:
     """Write a recording of a standing humanoid, as `kinodyn walk --save` does."""
     robot = kd.load("humanoid")
-    q = np.tile(robot.configuration("standing"), (3, 1))
-    kd.Recording.from_robot(robot, [0.0, 0.1, 0.2], q, np.zeros((3, robot.nv)), np.zeros((3, robot.nv))).save(path)
+    q, still = np.tile(robot.configuration("standing"), (31, 1)), np.zeros((31, robot.nv))
+    kd.Recording.from_robot(robot, np.linspace(0.0, 0.3, 31), q, still, still).save(path)
 
 
 def test_every_capability_is_a_listed_command(run: Run) -> None:
@@ -45,7 +45,7 @@ def test_help_shows_the_examples(run: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_examples_in_the_help_run(run: Run, name: str, outside: dict[str, Any], scene: None) -> None:
-    if name in ("view", "collide"):
+    if name in ("view", "collide", "motions"):
         record("walk.npz")
     for example in EXAMPLES[name]:
         done = run(example)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.jobs.workspace import Sampled, WorkspaceSampler, _unpack, count_samples
+from kinodyn.jobs.workspace import add_shard, count_samples
+from kinodyn.kinematics.workspaces.sampling import Sampled, WorkspaceSampler
 
 pytest.importorskip("pyarrow")
 
@@ -31,9 +32,11 @@ def test_shards_add_up():
     rng = np.random.default_rng(0)
     whole = count_samples(kd.jobs.SampleBatch(rng, 3000, 0), sampler)
     parts = [count_samples(kd.jobs.SampleBatch(rng, 1000, start), sampler) for start in (0, 1000, 2000)]
-    total, expected = Sampled(), _unpack(whole)
+    total, expected = Sampled(), Sampled()
+    add_shard(expected, whole, sampler)
     for part in parts:
-        sampler.add(total, _unpack(part))
-    for name in ("voxels", "counts", "views"):
-        np.testing.assert_array_equal(getattr(total.counts, name), getattr(expected.counts, name))
+        add_shard(total, part, sampler)
+    for found, wanted in zip(total.counts.voxels(), expected.counts.voxels(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(total.counts.views(), expected.counts.views())
     np.testing.assert_array_equal(total.farthest, expected.farthest)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description, Joint, Link
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.kinematics import Workspace, validation, workspace
+from kinodyn.kinematics.workspaces import voxels
+from kinodyn.kinematics.workspaces.sobol import sobol
 from kinodyn.model.robot import Robot
 
 L1, L2 = 1.0, 0.4
@@ -319,3 +324,31 @@ def test_unbounded_joints_and_unknown_names_are_rejected() -> None:
         RING.voids(min_hits=-1)
     with pytest.raises(InputError, match=r"points must have shape \(..., 3\)"):
         RING.contains([0.0, 1.0])
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 6, 21])
+def test_points_of_the_sobol_sequence_are_those_of_scipy(dimensions):
+    from scipy.stats import qmc
+
+    sequence = qmc.Sobol(dimensions, scramble=False, bits=30)
+    sequence.fast_forward(100_000)
+    expected = sequence.random(5000)
+    np.testing.assert_array_equal(sobol(dimensions, np.arange(100_000, 105_000)), expected)
+    np.testing.assert_array_equal(sobol(dimensions, np.array([104_999, 100_000])), expected[[-1, 0]])
+    assert sobol(dimensions, np.zeros(0, dtype=np.int64)).shape == (0, dimensions)
+
+
+@given(st.lists(st.lists(st.integers(0, 20), max_size=30), max_size=8), st.integers(1, 30))
+def test_keys_are_counted_however_they_are_merged(parts, least):
+    counts = voxels.KeyCounts()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(voxels, "MIN_MERGED", least)
+        for k, part in enumerate(parts):
+            keys = np.array(part, dtype=np.int64)
+            counts.add(keys, None if k % 2 else np.full(len(keys), 2))
+        found = dict(zip(*(each.tolist() for each in counts.totals()), strict=True))
+    expected: Counter[int] = Counter()
+    for k, part in enumerate(parts):
+        for key in part:
+            expected[key] += 1 if k % 2 else 2
+    assert found == dict(expected) and list(found) == sorted(found)

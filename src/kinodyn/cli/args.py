@@ -69,13 +69,15 @@ def vectors(robot: Robot, text: str, *, seed: int = 0, what: str = "v") -> Array
     return _parse_list(text, names, what, ["zero", "random"], "vector")
 
 
-def numbers(text: str, what: str, allowed: Sequence[int]) -> Array:
-    """Parse numbers separated by commas or blanks; `allowed` lists the accepted counts."""
+def numbers(text: str, what: str, allowed: Sequence[int] = ()) -> Array:
+    """Parse numbers separated by commas or blanks; `allowed` lists the accepted counts, by default any above 0."""
     try:
         found = np.array([float(part) for part in re.split(r"[,\s]+", text.strip()) if part])
     except ValueError as cause:
         raise InputError(f"{what} must be numbers such as '0.1,0.2', got {text!r}") from cause
-    if len(found) not in allowed:
+    if not allowed and len(found) == 0:
+        raise InputError(f"{what} must be one number or more, got {text!r}")
+    if allowed and len(found) not in allowed:
         raise InputError(f"{what} must be {' or '.join(map(str, allowed))} numbers, got {len(found)}: {text!r}")
     return found
 

@@ -15,12 +15,33 @@
 (1000, 3)
 """
 
+from kinodyn.jobs.files import Files
+from kinodyn.jobs.identification import identify
 from kinodyn.jobs.inputs import SampleBatch, Samples
+from kinodyn.jobs.inverse_kinematics import inverse_kinematics
+from kinodyn.jobs.motions import motion_statistics
 from kinodyn.jobs.result import JobResult, ShardFailure, open_job
+from kinodyn.jobs.retargeting import retarget
 from kinodyn.jobs.run import map
+from kinodyn.jobs.walking import WalkingEnvelope, walking_envelope
 from kinodyn.jobs.workspace import workspace
 
-__all__ = ["JobResult", "SampleBatch", "Samples", "ShardFailure", "map", "open_job", "workspace"]
+__all__ = [
+    "Files",
+    "JobResult",
+    "SampleBatch",
+    "Samples",
+    "ShardFailure",
+    "WalkingEnvelope",
+    "identify",
+    "inverse_kinematics",
+    "map",
+    "motion_statistics",
+    "open_job",
+    "retarget",
+    "walking_envelope",
+    "workspace",
+]
 
 
 def __dir__() -> list[str]:

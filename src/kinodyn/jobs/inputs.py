@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,10 @@ from numpy.typing import NDArray
 from kinodyn import tables
 from kinodyn.checks import integer
 from kinodyn.errors import InputError
+from kinodyn.jobs.files import Files, FileSource
+from kinodyn.jobs.sources import HASHED_AT_ONCE, Part, Source, content_hash
 
 MAX_COUNT = 10**15
-HASHED_AT_ONCE = 1 << 24  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,28 +38,6 @@ class SampleBatch:
     rng: np.random.Generator
     count: int
     start: int
-
-
-class Part(ABC):
-    """The input of one shard: small to send, read where it is processed."""
-
-    @abstractmethod
-    def read(self) -> Any:
-        """Return what the function receives."""
-
-
-class Source(ABC):
-    """Inputs of a job."""
-
-    count: int
-
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """Return a hash of the content."""
-
-    @abstractmethod
-    def part(self, index: int, start: int, stop: int) -> Part:
-        """Return the rows from `start` to `stop`, which are shard `index`."""
 
 
 @dataclass(frozen=True)
@@ -188,13 +166,7 @@ class TableSource(Source):
         self.count = sum(self.rows)
 
     def fingerprint(self) -> str:
-        digest = hashlib.blake2b(digest_size=16)
-        for file in self.files:
-            digest.update(f"{file.name}:{file.stat().st_size}:".encode())
-            with file.open("rb") as stream:
-                while block := stream.read(HASHED_AT_ONCE):
-                    digest.update(block)
-        return f"files:{digest.hexdigest()}"
+        return content_hash(self.files)
 
     def part(self, index: int, start: int, stop: int) -> Part:
         pieces, before = [], 0
@@ -223,6 +195,8 @@ def as_source(inputs: Any) -> Source:
     """Return the inputs of a job as a source, or raise InputError."""
     if isinstance(inputs, Samples):
         return SampleSource(inputs)
+    if isinstance(inputs, Files):
+        return FileSource(inputs)
     if isinstance(inputs, str | os.PathLike):
         return _from_path(Path(inputs))
     if isinstance(inputs, Mapping | np.ndarray):

@@ -15,11 +15,12 @@ from typing import Any
 from kinodyn.checks import integer
 from kinodyn.errors import InputError
 from kinodyn.jobs.engines import Engine, open_engine, stop
-from kinodyn.jobs.inputs import Source, as_source
+from kinodyn.jobs.inputs import as_source
 from kinodyn.jobs.manifest import JobDescription, JobFolder
 from kinodyn.jobs.result import JobResult, ShardFailure, Status
 from kinodyn.jobs.shards import Outcome, run_shard
 from kinodyn.jobs.shared_arrays import shared
+from kinodyn.jobs.sources import Source
 from kinodyn.progress import ProgressBar
 
 MAX_SHARD = 1_000_000

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kinodyn import tables
 from kinodyn.errors import InputError
-from kinodyn.jobs.inputs import Part
+from kinodyn.jobs.sources import Part
 
 RESULT = "result"  # name of the output of a function that returns one array
 MAX_TRACE = 4000  # characters of a traceback that are kept

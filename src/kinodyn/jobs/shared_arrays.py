@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.jobs.inputs import ArraySource, Part, Source
+from kinodyn.jobs.inputs import ArraySource
+from kinodyn.jobs.sources import Part, Source
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from kinodyn.errors import KinodynError
 from kinodyn.jobs.inputs import SampleBatch, Samples
+from kinodyn.jobs.ready import about
 from kinodyn.jobs.run import map
 from kinodyn.kinematics.workspaces.grid import Workspace
 from kinodyn.kinematics.workspaces.sampling import CHUNK, Sampled, WorkspaceSampler
-from kinodyn.kinematics.workspaces.voxels import VoxelCounts
 from kinodyn.model.robot import Robot
 
 SHARD = 64 * CHUNK
@@ -60,8 +60,7 @@ def workspace(
         If the job was interrupted or shards failed; call it again to continue.
     """
     sampler = WorkspaceSampler.create(robot, frame, **options)
-    parameters = {
-        "robot": robot.name,
+    settings = {
         "frame": sampler.frame,
         "joints": [joint.name for joint in sampler.moving],
         "start": sampler.start.tolist(),
@@ -76,14 +75,14 @@ def workspace(
         engine=engine,
         workers=workers,
         shard=min(SHARD, max(1, samples)),
-        parameters=parameters,
+        parameters=about(robot, settings),
         progress=progress,
     )
     if job.status != "complete":
         raise KinodynError(f"the workspace is not complete: {job.reason}; call it again with the same out= to continue")
     found = Sampled()
     for shard in job.shards():
-        sampler.add(found, _unpack(shard))
+        add_shard(found, shard, sampler)
     return sampler.workspace(found, samples)
 
 
@@ -92,15 +91,16 @@ def count_samples(batch: SampleBatch, sampler: WorkspaceSampler) -> dict[str, ND
     found = Sampled()
     end = batch.start + batch.count
     for start in range(batch.start, end, CHUNK):
-        sampler.add(found, sampler.sample(start, min(CHUNK, end - start)))
-    voxels, views, farthest = found.counts.voxels, found.counts.views, found.farthest
-    keys = (voxels, views, farthest)
+        sampler.sample(found, start, min(CHUNK, end - start))
+    (voxels, samples), views = found.counts.voxels(), found.counts.views()
+    keys = (voxels, views, found.farthest)
     kinds = np.concatenate([np.full(len(part), kind) for kind, part in enumerate(keys)])
-    counts = np.concatenate([found.counts.counts, np.ones(len(views) + len(farthest), dtype=np.int64)])
+    counts = np.concatenate([samples, np.ones(len(views) + len(found.farthest), dtype=np.int64)])
     return {"kind": kinds.astype(np.int64), "key": np.concatenate(keys), "count": counts}
 
 
-def _unpack(shard: dict[str, NDArray[Any]]) -> Sampled:
+def add_shard(found: Sampled, shard: dict[str, NDArray[Any]], sampler: WorkspaceSampler) -> None:
+    """Add what a shard has counted to `found`."""
     kind, key, count = (shard[name].astype(np.int64) for name in ("kind", "key", "count"))
-    counts = VoxelCounts(key[kind == VOXEL], count[kind == VOXEL], key[kind == VIEW])
-    return Sampled(counts, key[kind == FARTHEST])
+    found.counts.add(key[kind == VOXEL], count[kind == VOXEL], key[kind == VIEW])
+    sampler.keep_farthest(found, key[kind == FARTHEST])

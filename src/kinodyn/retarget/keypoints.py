@@ -125,7 +125,7 @@ def _given(motion: Motion, mapping: Mapping_ | str | os.PathLike[str] | None) ->
     if mapping is None:
         return {}
     if isinstance(mapping, str | os.PathLike):
-        mapping = _from_file(Path(mapping))
+        mapping = read_mapping(Path(mapping))
     if not isinstance(mapping, Mapping):
         raise InputError(f"mapping must be a dict or a JSON file, got {type(mapping).__name__}")
     result: dict[str, tuple[str, ...]] = {}
@@ -140,7 +140,8 @@ def _given(motion: Motion, mapping: Mapping_ | str | os.PathLike[str] | None) ->
     return result
 
 
-def _from_file(file: Path) -> Mapping_:
+def read_mapping(file: Path) -> Mapping_:
+    """Read names of joints by key point from a JSON file."""
     try:
         mapping = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as cause:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinodyn.cli import args, terminal
 from kinodyn.cli.command import command
+from kinodyn.cli.jobs import JobEngine, JobOption, job_options, skipped
 from kinodyn.cli.options import Base, RobotName, Seed, argument, option
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 def identify(
     robot: RobotName,
     data: Annotated[
-        Path | None, argument("recording: .csv, .npz or .parquet with time, q.<joint>, tau.<joint>")
+        list[Path] | None,
+        argument("recordings, or folders of them: .csv, .npz or .parquet with time, q.<joint>, tau.<joint>"),
     ] = None,
     excite: Annotated[
         bool, option("design an exciting trajectory and simulate its recording instead", "--excite")
@@ -51,13 +53,16 @@ def identify(
     margin: Annotated[float, option("fraction of each limit that it may use")] = 0.9,
     rate: Annotated[float, option("sampling rate of its recording [Hz]")] = 100.0,
     noise: Annotated[float, option("standard deviation of its torques, relative to their rms")] = 0.01,
+    job: JobOption = None,
+    engine: JobEngine = None,
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
     """Identify masses, inertias and friction of a robot from a recording of its motion and torques.
 
-    The fit is validated on held-out samples. With --excite: design an exciting trajectory and write a simulated
-    recording of it with --out, to try the procedure before the real robot moves.
+    The fit is validated on held-out samples. Several recordings are fitted each on its own, on all cores, and the
+    spread of the estimates is reported. With --excite: design an exciting trajectory and write a simulated recording of
+    it with --out, to try the procedure before the real robot moves.
     """
     check_writable(urdf, (".urdf", ".xml"))
     if excite and urdf is not None:
@@ -65,12 +70,52 @@ def identify(
     loaded = args.load(robot, base)
     terms = tuple(term or ("viscous", "coulomb"))
     if excite:
-        if data is not None:
+        if data:
             raise InputError("--excite writes a recording and reads none; leave the file out")
         return _excite(loaded, period, margin, rate, noise, terms, seed)
-    if data is None:
+    if not data:
         raise InputError("a recording is needed, such as run.csv; --excite --out run.csv simulates one")
-    return _fit(loaded, data, cutoff, urdf, method=method, terms=terms, held_out=held_out, prior_spread=prior_spread)
+    settings = {"method": method, "terms": terms, "held_out": held_out, "prior_spread": prior_spread}
+    if len(data) == 1 and not data[0].is_dir() and job is None and engine is None:
+        return _fit(loaded, data[0], cutoff, urdf, **settings)
+    if urdf is not None:
+        raise InputError("--urdf needs a single recording: each of several gives a robot of its own")
+    with job_options(job, engine) as run:
+        return _fit_many(loaded, data, cutoff, run, settings)
+
+
+def _fit_many(
+    robot: Robot, data: list[Path], cutoff: float | None, run: dict[str, Any], settings: dict[str, Any]
+) -> CommandResult:
+    from kinodyn import jobs, tables
+
+    files = jobs.Files(data, tables.SUFFIXES).paths
+    found = jobs.identify(robot, files, cutoff=cutoff, **run, **settings)
+    if found.done == 0:
+        raise InputError(found.reason)
+    columns = found.read()
+    names = list(dict.fromkeys(columns["name"].tolist()))
+    estimates = columns["after"].reshape(-1, len(names))
+    errors = columns["standard_error"].reshape(-1, len(names))
+    spread = estimates.std(axis=0, ddof=1) if len(estimates) > 1 else np.full(len(names), np.nan)
+    before, mean, error = columns["before"][: len(names)], estimates.mean(axis=0), errors.mean(axis=0)
+    residuals = columns["residual"][:: len(names)]
+    rows = list(zip(names, before.tolist(), mean.tolist(), spread.tolist(), error.tolist(), strict=True))
+    fits = list(zip(columns["file"][:: len(names)].tolist(), residuals.tolist(), strict=True))
+    heading = ("name", "before", "mean", "standard deviation", "mean standard error")
+    return CommandResult(
+        f"{robot.name}: {len(estimates)} recordings fitted",
+        {"names": names, "before": before, "mean": mean, "standard_deviation": spread, "residual": residuals},
+        {"robot": robot.name, "data": [str(file) for file in files], "cutoff": cutoff, **settings},
+        [
+            Table("held-out torques, root mean square relative to before", ("file", "residual"), fits),
+            Table("parameters", heading, rows),
+            *skipped(found, [file.name for file in files]),
+        ],
+        samples=columns,
+        ok=found.status == "complete",
+        interrupted=found.status == "interrupted",
+    )
 
 
 def _excite(

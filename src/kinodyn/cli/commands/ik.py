@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,18 +11,28 @@ from kinodyn.arrays import Array
 from kinodyn.cli import args
 from kinodyn.cli.args import labels
 from kinodyn.cli.command import command
+from kinodyn.cli.jobs import JobEngine, JobOption, job_options
 from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
 from kinodyn.cli.plotting import plot_robot
 from kinodyn.cli.poses import read_pose, read_poses
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
-from kinodyn.errors import InputError
+from kinodyn.errors import InputError, KinodynError
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
 
 CHUNK = 500  # targets per call; Ctrl-C takes effect between calls
 MAX_SOLUTIONS = 100  # in a table
+
+
+class _Solved(NamedTuple):
+    """Solutions for n targets."""
+
+    q: Array
+    success: Any
+    status: Any
+    residual: Array
 
 
 @command(
@@ -52,13 +62,16 @@ def ik(
         Literal["nearest", "manipulability"] | None, option("how to choose among several solutions")
     ] = None,
     tolerance: Annotated[float, option("[m] and [rad]")] = 1e-6,
+    job: JobOption = None,
+    engine: JobEngine = None,
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
     """Solve inverse kinematics: configurations within joint limits that bring a frame to one or many poses.
 
     Without --rpy or --quaternion the orientation is free, except with --all. For a target that cannot be reached the
-    nearest configuration is returned, and the exit code is 1.
+    nearest configuration is returned, and the exit code is 1. With --job or --engine many targets are solved on all
+    cores, or by Dask workers.
     """
     loaded = args.load(robot, base)
     name = args.end_frame(loaded, frame)
@@ -76,10 +89,17 @@ def ik(
         "tolerance": tolerance,
         "seed": seed,
     }
+    if every and (job is not None or engine is not None):
+        raise InputError("--all is not available with --job and --engine")
     if every:
         return _analytic(loaded, name, T, start, free, inputs)
     settings = {"position_only": free, "method": method, "prefer": prefer, "tolerance": tolerance, "seed": seed}
-    return _numeric(loaded, name, T, start, settings, inputs)
+    if job is not None or engine is not None:
+        with job_options(job, engine) as run:
+            found = _by_job(loaded, name, T.reshape(-1, 4, 4), start, settings, run)
+    else:
+        found = _in_chunks(loaded, name, T.reshape(-1, 4, 4), start, settings)
+    return _numeric(loaded, name, T, found, settings, inputs)
 
 
 def _targets(
@@ -103,25 +123,39 @@ def _targets(
     return kinematics.pose(robot, args.configurations(robot, configurations or "", seed=seed), frame)
 
 
-def _numeric(
-    robot: Robot, frame: str, T: Array, start: Array | None, settings: dict[str, Any], inputs: dict[str, Any]
-) -> CommandResult:
+def _in_chunks(robot: Robot, frame: str, T: Array, start: Array | None, settings: dict[str, Any]) -> _Solved:
     from kinodyn import ik as solver
 
-    many = T.reshape(-1, 4, 4)
     found: list[Any] = []
     with progress_bar("inverse kinematics") as progress:
-        for begin in range(0, len(many), CHUNK):
-            found.append(solver.solve(robot, {frame: many[begin : begin + CHUNK]}, start, **settings))
-            if not progress(min(begin + CHUNK, len(many)), len(many)):
+        for begin in range(0, len(T), CHUNK):
+            found.append(solver.solve(robot, {frame: T[begin : begin + CHUNK]}, start, **settings))
+            if not progress(min(begin + CHUNK, len(T)), len(T)):
                 break
-    q, success, status, residual = (
-        np.concatenate([np.asarray(getattr(part, key)) for part in found])
-        for key in ("q", "success", "status", "residual")
-    )
+    return _Solved(*(np.concatenate([np.asarray(getattr(part, key)) for part in found]) for key in _Solved._fields))
+
+
+def _by_job(
+    robot: Robot, frame: str, T: Array, start: Array | None, settings: dict[str, Any], run: dict[str, Any]
+) -> _Solved:
+    from kinodyn import jobs
+
+    done = jobs.inverse_kinematics(robot, T, frame, q0=start, **run, **settings)
+    if done.status != "complete":
+        raise KinodynError(f"the job is not complete: {done.reason}; run the command again to continue")
+    columns = done.read()
+    residual = np.column_stack([columns["distance"], columns["angle"]])
+    return _Solved(columns["q"], columns["success"], columns["status"], residual)
+
+
+def _numeric(
+    robot: Robot, frame: str, T: Array, found: _Solved, settings: dict[str, Any], inputs: dict[str, Any]
+) -> CommandResult:
+    q, success, status, residual = found
+    count = T.size // 16
     reached = int(success.sum())
     title = (
-        f"{robot.name}: {frame} reaches {reached} of {len(many)} targets"
+        f"{robot.name}: {frame} reaches {reached} of {count} targets"
         if T.ndim > 2
         else (
             f"{robot.name}: {frame} " + ("reaches the target" if reached else f"does not reach the target: {status[0]}")
@@ -138,15 +172,15 @@ def _numeric(
             "status": status,
             "residual": residual,
             "reached": reached,
-            "targets": len(many),
+            "targets": count,
         },
         inputs,
         tables,
         samples={"q": q, "success": success, "status": status, "distance": residual[:, 0], "angle": residual[:, 1]},
         columns={"q": names},
         figures={"Robot": lambda: plot_robot(robot, q[0], [frame])},
-        ok=reached == len(many),
-        interrupted=len(q) < len(many),
+        ok=reached == count,
+        interrupted=len(q) < count,
     )
 
 

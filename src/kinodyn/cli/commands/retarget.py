@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kinodyn.cli import args
 from kinodyn.cli.command import command
+from kinodyn.cli.jobs import JobEngine, JobOption, job_options
 from kinodyn.cli.options import Base, argument, option
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError, KinodynError
 
 if TYPE_CHECKING:
+    from kinodyn.model.robot import Robot
     from kinodyn.retarget import Retargeted
 
 EXAMPLE = Path("example")  # a generated walk
@@ -36,19 +39,27 @@ def retarget(
     kind: Annotated[
         Literal["npz", "parquet", "csv", "qpos.npz", "qpos.csv", "dataset"], option("what is saved", "--format")
     ] = "npz",
+    job: JobOption = None,
+    engine: JobEngine = None,
     base: Base = None,
 ) -> CommandResult:
     """Let a humanoid follow human motions; feet, joints and velocities keep their limits.
 
     Prints for each clip the median errors of hands and feet, the largest slip of a foot in contact, the largest depth
     below the ground, the largest joint speed relative to its limit, and the frames in which links touch. Clips that
-    cannot be read are listed with the reason.
+    cannot be read are listed with the reason. With --job the motions are written to a folder, one Parquet file for each
+    clip, and the same command continues a job that was stopped.
     """
     from kinodyn import get_threads
     from kinodyn import retarget as retargeting
     from kinodyn.retarget.body import Body
 
     loaded = args.load(robot, base)
+    if job is not None or engine is not None:
+        if save is not None:
+            raise InputError("--save is not available with --job and --engine: the folder of the job has the motions")
+        with job_options(job, engine) as run:
+            return _by_job(loaded, clips, rate, mapping, run)
     files = _files(clips)
     done: list[tuple[Path, Retargeted | KinodynError]] = []
 
@@ -73,34 +84,47 @@ def retarget(
 
 def _files(clips: list[Path]) -> list[Path]:
     """List the files, those in folders in alphabetical order."""
+    from kinodyn import jobs
     from kinodyn.retarget.reading import READERS
 
     files: list[Path] = []
     for clip in clips:
-        files += sorted(f for f in clip.iterdir() if f.suffix.lower() in READERS) if clip.is_dir() else [clip]
-    if not files:
-        raise InputError(f"no motions in {', '.join(map(str, clips))}")
+        files += [clip] if clip == EXAMPLE and not clip.exists() else jobs.Files(clip, tuple(READERS)).paths
     return files
 
 
 def _result(robot: str, rate: float, done: list[tuple[Path, Retargeted | KinodynError]]) -> CommandResult:
-    rows: list[tuple[Any, ...]] = []
-    failed: list[tuple[str, str]] = []
-    reports: dict[str, Any] = {}
-    for file, result in done:
-        if isinstance(result, KinodynError):
-            failed.append((file.name, str(result)))
-            continue
-        report = result.report
-        reports[file.name] = report.as_dict()
-        rows.append(
-            (
-                *(file.name, report.frames, 100 * report.hand_error, 100 * report.foot_error, report.contacts),
-                *(1e3 * report.slip, 1e3 * report.penetration, report.speed_ratio, report.self_collisions),
-            )
-        )
-    if failed and not rows:
+    reports = {file.name: result.report.as_dict() for file, result in done if not isinstance(result, KinodynError)}
+    failed = [(file.name, str(result)) for file, result in done if isinstance(result, KinodynError)]
+    return _summary(robot, rate, [str(file) for file, _ in done], reports, failed)
+
+
+def _by_job(robot: Robot, clips: list[Path], rate: float, mapping: Path | None, run: dict[str, Any]) -> CommandResult:
+    from kinodyn import jobs
+    from kinodyn.retarget.reading import READERS
+
+    done = jobs.retarget(clips, robot, rate=rate, mapping=mapping, **run)
+    files = jobs.Files(clips, tuple(READERS)).paths
+    shards = list(done.shards())
+    reports = {str(shard["clip"][0]): json.loads(str(shard["report"][0])) for shard in shards}
+    failed = [(files[index].name, failure.error) for index, failure in sorted(done.failed.items())]
+    result = _summary(robot.name, rate, [str(file) for file in files], reports, failed)
+    result.interrupted = done.status == "interrupted"
+    return result
+
+
+def _summary(
+    robot: str, rate: float, clips: list[str], reports: dict[str, Any], failed: list[tuple[str, str]]
+) -> CommandResult:
+    if failed and not reports:
         raise InputError("; ".join(reason for _, reason in failed))
+    rows = [
+        (
+            *(name, report["frames"], 100 * report["hand_error"], 100 * report["foot_error"], report["contacts"]),
+            *(1e3 * report["slip"], 1e3 * report["penetration"], report["speed_ratio"], report["self_collisions"]),
+        )
+        for name, report in reports.items()
+    ]
     tables = [Table("", COLUMNS, rows)]
     if failed:
         tables.append(Table("skipped", ("clip", "reason"), failed))
@@ -108,6 +132,6 @@ def _result(robot: str, rate: float, done: list[tuple[Path, Retargeted | Kinodyn
     return CommandResult(
         f"{robot}: {len(rows)} clips, {frames} frames",
         {"clips": reports, "skipped": dict(failed)},
-        {"robot": robot, "rate": rate, "clips": [str(file) for file, _ in done]},
+        {"robot": robot, "rate": rate, "clips": clips},
         tables,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import args
 from kinodyn.cli.command import command
+from kinodyn.cli.jobs import JobEngine, JobOption, job_options
 from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
@@ -25,24 +25,20 @@ if TYPE_CHECKING:
 def workspace(
     robot: RobotName,
     frame: Frame = None,
-    samples: Annotated[float, option("number of configurations, such as 1e8", min=1)] = 2**18,
+    samples: Annotated[float, option("number of configurations, such as 1e8", "--samples", "--poses", min=1)] = 2**18,
     resolution: Annotated[float | None, option("edge of a voxel [m]; by default a sixteenth of the reach")] = None,
     joint: Annotated[list[str] | None, option("joints to vary, repeatable; by default all that move the frame")] = None,
     q0: Annotated[str, option("configuration of the other joints, as --q of fk")] = "neutral",
-    job: Annotated[
-        Path | None, option("folder of a job on all cores, which can be stopped and resumed", metavar="FOLDER")
-    ] = None,
-    engine: Annotated[
-        str, option("of the job: processes, dask (workers of this machine), or the address of a Dask scheduler")
-    ] = "processes",
+    job: JobOption = None,
+    engine: JobEngine = None,
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
     """Map the reachable positions of a frame by sampling configurations evenly within the joint limits.
 
     Reports reach, volume and voids; --out writes the whole map to NPZ (read it with `Workspace.load`), or the points.
-    Ctrl-C stops it and keeps the samples so far. With --job the samples are counted by all cores, or by Dask workers;
-    the same command continues a job that was stopped.
+    Ctrl-C stops it and keeps the samples so far. With --job or --engine all cores count the samples, or Dask workers;
+    the same command with --job continues a job that was stopped.
     """
     from kinodyn import jobs, kinematics
 
@@ -52,8 +48,9 @@ def workspace(
     number = args.whole_number(samples, "--samples")
     options: dict[str, Any] = {"resolution": resolution, "joints": joint, "q0": q_rest, "seed": seed}
     interrupted = False
-    if job is not None:
-        space = jobs.workspace(loaded, name, samples=number, out=job, engine=engine, progress=True, **options)
+    if job is not None or engine is not None:
+        with job_options(job, engine) as run:
+            space = jobs.workspace(loaded, name, samples=number, **run, **options)
     else:
         with progress_bar("sampling") as progress:
             space = kinematics.workspace(loaded, name, samples=number, progress=progress, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +14,7 @@ from kinodyn.checks import integer, one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.kinematics.workspaces.grid import Workspace
 from kinodyn.kinematics.workspaces.reach import far_rows, refine_reach
+from kinodyn.kinematics.workspaces.sobol import BITS, sobol
 from kinodyn.kinematics.workspaces.voxels import (
     MAX_DIRECTIONS,
     VoxelCounts,
@@ -34,7 +34,7 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot, _generator
 
 CHUNK = 2**15  # samples per pass; a power of two keeps Sobol's sequence balanced
-MAX_SAMPLES = 2**30  # points of Sobol's sequence
+MAX_SAMPLES = 2**BITS
 
 
 def workspace(
@@ -109,7 +109,7 @@ def workspace(
     found, done = Sampled(), 0
     for start in range(0, samples, CHUNK):
         done = min(start + CHUNK, samples)
-        sampler.add(found, sampler.sample(start, done - start))
+        sampler.sample(found, start, done - start)
         if progress is not None and progress(done, samples) is False:
             break
     return sampler.workspace(found, done)
@@ -198,11 +198,8 @@ class WorkspaceSampler:
     def configurations(self, samples: NDArray[np.int64] | tuple[int, int]) -> Array:
         """Compute configurations (n, nq) from the indices of samples (n,), or a range of them: first and count."""
         dimensions = sum(3 if joint.kind == "ball" else 1 for joint in self.moving)
-        if isinstance(samples, tuple):
-            points = _sobol(dimensions, *samples)
-        else:
-            points = np.concatenate([np.zeros((0, dimensions)), *(_sobol(dimensions, int(k), 1) for k in samples)])
-        unit = (points + _generator(self.seed).uniform(size=dimensions)) % 1.0
+        numbers = np.arange(samples[0], sum(samples)) if isinstance(samples, tuple) else samples
+        unit = (sobol(dimensions, numbers) + _generator(self.seed).uniform(size=dimensions)) % 1.0
         q, column = np.tile(self.start, (len(unit), 1)), 0
         for joint in self.moving:
             if joint.kind == "ball":
@@ -214,22 +211,23 @@ class WorkspaceSampler:
                 column += 1
         return q
 
-    def sample(self, first: int, count: int) -> Sampled:
-        """Count a range of samples."""
+    def sample(self, found: Sampled, first: int, count: int) -> None:
+        """Add a range of samples to `found`."""
         T = _core.pose(self.robot, self.configurations((first, count)), self.frame, None)
         offset = T[:, :3, 3] - self.centre
-        keys, found = voxel_keys(offset, self.edge), VoxelCounts()
+        keys = voxel_keys(offset, self.edge)
         views = np.zeros(0, dtype=np.int64)
         if self.dexterous:
-            nearest = np.argmax(T[:, :3, self.axis] @ fibonacci_sphere(self.directions).T, axis=1)
+            # not by BLAS, whose threads would compete with the other workers
+            cosines = np.einsum("ni,mi->nm", T[:, :3, self.axis], fibonacci_sphere(self.directions))
+            nearest = np.argmax(cosines, axis=1)
             views = keys * self.directions + nearest
-        found.add(keys, np.ones(len(keys), dtype=np.int64), views)
-        return Sampled(found, first + far_rows(offset))
+        found.counts.add(keys, None, views)
+        self.keep_farthest(found, first + far_rows(offset))
 
-    def add(self, found: Sampled, part: Sampled) -> None:
-        """Add further samples to `found`."""
-        found.counts.add(part.counts.voxels, part.counts.counts, part.counts.views)
-        candidates = np.concatenate([found.farthest, part.farthest])
+    def keep_farthest(self, found: Sampled, samples: NDArray[np.int64]) -> None:
+        """Keep the farthest of the samples in `found` and further ones, given by their indices (n,)."""
+        candidates = np.concatenate([found.farthest, samples])
         T = _core.pose(self.robot, self.configurations(candidates), self.frame, None)
         found.farthest = candidates[far_rows(T[:, :3, 3] - self.centre)]
 
@@ -243,19 +241,6 @@ class WorkspaceSampler:
         return Workspace(
             self.robot.name, self.frame, origin, self.edge, samples, counts, dexterity, self.centre, reach, q_reach
         )
-
-
-def _sobol(dimensions: int, first: int, count: int) -> Array:
-    """Return points (count, dimensions) of Sobol's sequence in the unit cube, from number `first` on."""
-    from scipy.stats import qmc  # slow to import
-
-    sequence = qmc.Sobol(dimensions, scramble=False)
-    if first:
-        sequence.fast_forward(first)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # numbers of points that are not a power of two
-        points: Array = sequence.random(count)
-    return points
 
 
 def _check_options(samples: int, progress: object) -> None:

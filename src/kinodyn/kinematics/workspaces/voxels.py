@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +11,7 @@ from kinodyn.errors import InputError
 KEY_SPAN = 2**17  # voxels per axis that a key can number; three axes and MAX_DIRECTIONS fit into 63 bits
 MAX_DIRECTIONS = 2000
 MAX_VOXELS = 50_000_000
+MIN_MERGED = 2**20  # keys that are collected at least before they are sorted
 
 Keys = NDArray[np.int64]
 
@@ -40,29 +39,76 @@ def fibonacci_sphere(n: int) -> Array:
     return np.stack([radius * np.cos(turn), radius * np.sin(turn), z], axis=1)
 
 
-@dataclass
-class VoxelCounts:
-    """Samples per voxel, and the distinct pairs of voxel and direction that were observed.
+class KeyCounts:
+    """How often keys have occurred.
 
-    Attributes
-    ----------
-    voxels, counts : (n,)
-        Keys of the voxels, ascending, and samples in each.
-    views : (m,)
-        Keys of pairs, voxel * directions + direction, ascending.
+    Keys are collected and merged when there are as many new ones as there are distinct ones, so that a key is sorted a
+    bounded number of times however many follow.
     """
 
-    voxels: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    counts: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    views: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    def __init__(self) -> None:
+        self._keys, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._pending: list[tuple[Keys, Keys | None]] = []
+        self._waiting = 0
 
-    def add(self, voxels: Keys, counts: Keys, views: Keys) -> None:
-        """Add samples: `counts` of them in `voxels`, seen in `views`; keys may repeat."""
-        keys, places = np.unique(np.concatenate([self.voxels, voxels]), return_inverse=True)
-        total = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(total, places.ravel(), np.concatenate([self.counts, counts]))
-        self.voxels, self.counts = keys, total
-        self.views = np.unique(np.concatenate([self.views, views]))
+    def add(self, keys: Keys, counts: Keys | None = None) -> None:
+        """Add keys, which may repeat, each `counts` times or once."""
+        self._pending.append((keys, counts))
+        self._waiting += len(keys)
+        if self._waiting > max(MIN_MERGED, len(self._keys)):
+            self._merge()
+
+    def totals(self) -> tuple[Keys, Keys]:
+        """Return the distinct keys, ascending, and the count of each."""
+        self._merge()
+        return self._keys, self._counts
+
+    def _merge(self) -> None:
+        single = [keys for keys, counts in self._pending if counts is None]
+        parts = [_totals(np.concatenate(single))] if single else []
+        parts += [(keys, counts) for keys, counts in self._pending if counts is not None]
+        self._pending, self._waiting = [], 0
+        if not parts:
+            return
+        keys = np.concatenate([self._keys, *(part for part, _ in parts)])
+        counts = np.concatenate([self._counts, *(part for _, part in parts)])
+        order = np.argsort(keys, kind="stable")
+        keys, counts = keys[order], counts[order]
+        first = _first_of_each(keys)
+        self._keys, self._counts = keys[first], np.add.reduceat(counts, first) if len(first) else counts
+
+
+def _totals(keys: Keys) -> tuple[Keys, Keys]:
+    """Return distinct keys, ascending, and how often each occurs."""
+    ordered = np.sort(keys)
+    first = _first_of_each(ordered)
+    return ordered[first], np.diff(first, append=len(ordered))
+
+
+def _first_of_each(ordered: Keys) -> NDArray[np.intp]:
+    """Return the index of the first of each group of equal keys."""
+    changes: NDArray[np.intp] = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return np.concatenate([np.zeros(min(1, len(ordered)), dtype=np.intp), changes])
+
+
+class VoxelCounts:
+    """Samples per voxel, and the distinct pairs of voxel and direction that were observed."""
+
+    def __init__(self) -> None:
+        self._voxels, self._views = KeyCounts(), KeyCounts()
+
+    def add(self, voxels: Keys, counts: Keys | None, views: Keys) -> None:
+        """Add samples: `counts` of them in `voxels`, or one each, seen in `views`; keys may repeat."""
+        self._voxels.add(voxels, counts)
+        self._views.add(views)
+
+    def voxels(self) -> tuple[Keys, Keys]:
+        """Return the keys of the voxels (n,), ascending, and the samples in each (n,)."""
+        return self._voxels.totals()
+
+    def views(self) -> Keys:
+        """Return the keys of the pairs (m,), voxel * directions + direction, ascending."""
+        return self._views.totals()[0]
 
 
 def dense_grids(found: VoxelCounts, directions: int, dexterous: bool) -> tuple[Array, Keys, Keys]:
@@ -70,17 +116,18 @@ def dense_grids(found: VoxelCounts, directions: int, dexterous: bool) -> tuple[A
 
     The last grid is empty unless `dexterous`.
     """
-    places = _places(found.voxels)
+    keys, samples = found.voxels()
+    places = _places(keys)
     corner = places.min(axis=0) - 1
     shape = tuple(int(size) for size in places.max(axis=0) - corner + 2)
     if np.prod([float(size) for size in shape]) > MAX_VOXELS:
         raise InputError(f"the grid would have {shape} voxels, more than {MAX_VOXELS}; use a larger resolution")
     counts = np.zeros(shape, dtype=np.int64)
-    counts[tuple((places - corner).T)] = found.counts
+    counts[tuple((places - corner).T)] = samples
     if not dexterous:
         return corner - KEY_SPAN // 2.0, counts, np.zeros((0, 0, 0), dtype=np.int64)
     seen = np.zeros(shape, dtype=np.int64)
-    voxels, count = np.unique(found.views // directions, return_counts=True)
+    voxels, count = _totals(found.views() // directions)
     seen[tuple((_places(voxels) - corner).T)] = count
     return corner - KEY_SPAN // 2.0, counts, seen
 

@@ -1,0 +1,32 @@
+"""What the ready jobs share: the robot in the manifest, and results as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.errors import InputError
+from kinodyn.model.fingerprint import fingerprint
+from kinodyn.model.robot import Robot
+
+
+def about(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a job with a robot: its name and hash, and the options, which must be JSON values."""
+    for name, value in options.items():
+        if not _is_json(value):
+            raise InputError(f"{name} must be a number, a string or a list of them, got {type(value).__name__}")
+    return {"robot": robot.name, "fingerprint": fingerprint(robot), **options}
+
+
+def as_columns(rows: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+    """Return records with the same fields as columns."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _is_json(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(_is_json(each) for each in value)
+    return value is None or isinstance(value, bool | int | float | str)
