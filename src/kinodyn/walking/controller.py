@@ -25,7 +25,6 @@ from kinodyn.walking.tracking import WholeBodyTracker
 from kinodyn.walking.upper_body import UpperBody
 
 UNEVEN = 0.03  # [m] difference of height of two feet
-TOE_LANDING, FLAT = 0.1, 0.06  # sines of the inclination of a foot that lands on its toes, and of one that stands
 
 
 class WalkingController:
@@ -99,12 +98,11 @@ class WalkingController:
         self._touchdowns = dict.fromkeys(SIDES, -np.inf)
         self._stands = dict.fromkeys(SIDES, True)
         self._edges = dict.fromkeys(SIDES, "sole")  # part of each foot that stands
-        self._landed_on_toes = dict.fromkeys(SIDES, False)
         self._lateness, self._loading_time = 0.0, self.settings.loading_time
         self._stance_height = self._base_height(State(self.robot, self.body.q))
         self._com_velocity = np.zeros(3)  # filtered
         self._com_height = (self.body.com_height, 0.0)  # filtered reference: height and its rate
-        self._lean = (0.0, 0.0)  # filtered inclination of the trunk, and its rate
+        self._trunk = np.zeros((2, 3))  # filtered roll, pitch and yaw relative to the heading, and their rates
         self._ground = GroundEstimator(self.body, self.settings, dt)
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
         self._tracker.solve(State(self.robot, self.body.q))  # makes the tables of the QP before the first tick
@@ -318,8 +316,8 @@ class WalkingController:
         # along the ground the CoM is only accelerated, as the ZMP demands
         acceleration = np.array([stiffness * (x - px), stiffness * (y - py), az])
         self._tracker.track_com(np.array([x, y, z]), np.array([vx, vy, vz]), acceleration)
-        lean = self._filter_lean(t)
-        self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, lean)
+        angles = self._filter_trunk(t)
+        self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, angles)
         for side in self.body.feet:
             self._track_foot(t, side, reference, state)
             self.signals[f"{side}_reference"] = reference.feet[side].pose[:3, 3]
@@ -359,41 +357,35 @@ class WalkingController:
         self._com_height = (z + self.dt * vz, vz + self.dt * az)
         return z, vz, az
 
-    def _filter_lean(self, t: float) -> float:
-        """Filter the inclination of the trunk, by a critically damped low-pass filter of second order [rad]."""
-        lean, rate = self._lean
+    def _filter_trunk(self, t: float) -> Array:
+        """Filter the angles (3,) of the trunk [rad], by a critically damped low-pass filter of second order."""
+        if not self._over_terrain:
+            return np.zeros(3)
+        angles, rates = self._trunk
         w = self.settings.tracking.height_frequency
-        change = w * w * (self.planner.ground.lean(self.planner.schedule.at(t)) - lean) - 2.0 * w * rate
-        self._lean = (lean + self.dt * rate, rate + self.dt * change)
-        return lean
+        change = w * w * (self.planner.ground.trunk_angles(self.planner.schedule.at(t)) - angles) - 2.0 * w * rates
+        self._trunk = np.array([angles + self.dt * rates, rates + self.dt * change])
+        return np.asarray(angles)
 
     def _track_foot(self, t: float, side: str, reference: Reference, state: State) -> None:
         foot, settings = reference.feet[side], self.settings
         if foot.contact and not self._stands[side]:
-            self._landed_on_toes[side] = self._over_terrain and self._tilt(side, reference) > TOE_LANDING
             self._touchdowns[side], self._lateness = t, 0.0
             self._loading_time = settings.urgent_loading_time if self._urgent else settings.loading_time
         self._stands[side] = foot.contact
         if foot.contact:
             load = min(1.0, settings.touchdown_load + (t - self._touchdowns[side]) / self._loading_time)
             edge = self._edge(side, reference)
-            if edge != self._edges[side] and edge != "sole" and not self._landed_on_toes[side] and self._over_terrain:
+            if edge != self._edges[side] and edge != "sole" and self._over_terrain:
                 self.planner.roll(t, side, edge)
             self._edges[side] = edge
             support = reference.phase.feet[side].support
-            least = settings.touchdown_load * self.body.weight if self._landed_on_toes[side] else 0.0
-            self._tracker.stand_on(side, settings.max_load * self.body.weight * load, self._edges[side], support, least)
-            if self._edges[side] != "sole" and self._over_terrain:
-                self._tracker.roll(side, foot, state, landing=self._landed_on_toes[side])
+            self._tracker.stand_on(side, settings.max_load * self.body.weight * load, edge, support)
+            if edge != "sole" and self._over_terrain:
+                self._tracker.roll(side, foot, state)
         else:
             self._edges[side] = "sole"
             self._tracker.swing(side, foot, state)
-
-    def _tilt(self, side: str, reference: Reference) -> float:
-        """Return the sine of the angle by which the toes of a foot are lower than the ground below it is inclined."""
-        x, y, z = self.planner.ground.measured_sole(side)[:3, 0].tolist()
-        a, b = reference.phase.feet[side].gradient
-        return float(a * x + b * y - z)
 
     def _edge(self, side: str, reference: Reference) -> str:
         """Choose the part of a foot that stands: between two steps the foot at the back rolls over its toes.
@@ -402,9 +394,6 @@ class WalkingController:
         its heel. A foot whose roll is free does not: its leg cannot keep the edge level.
         """
         phase = reference.phase
-        if self._landed_on_toes[side]:
-            self._landed_on_toes[side] = self._tilt(side, reference) > FLAT
-            return "toe" if self._landed_on_toes[side] else "sole"
         flat = phase.kind != "double" or self.body.feet[side].free == "roll"
         if flat or side != next(iter(phase.feet)):
             return "sole"

@@ -33,19 +33,11 @@ class PlannedGround:
         self._com_height, self._drop = body.com_height, ComHeight(body, settings.max_leg_extension)
         self._outlines = {side: foot.corners for side, foot in body.feet.items()}
 
-    def measured_sole(self, side: str) -> Array:
-        """Return the measured pose of a sole, T_world_sole (4, 4); without measurements the identity."""
-        return np.eye(4) if self.estimate is None else self.estimate.soles[side]
-
-    def standing_pose(self, phase: Phase, side: str, t: float) -> Array:
-        """Return the planned pose T_world_sole (4, 4) of a standing foot at a time [s]."""
-        return phase.feet[side].pose if self.terrain is None else self.terrain.posture.standing_pose(phase, side, t)
-
     def landing_pose(self, step: Footstep, phase: Phase) -> Array:
         """Compute the pose T_world_sole (4, 4) in which the swing foot of a phase lands on a footstep."""
         stance = next(iter(phase.feet.values()))
         if self.terrain is not None:
-            T = self.terrain.posture.landing_pose(stance, step)
+            T = step.pose
             T[2, 3] += self.map_offset(phase)
             return T
         return step.pose if self.estimate is None else self.estimate.sole_pose(step, stance)
@@ -76,9 +68,9 @@ class PlannedGround:
             return z + self.map_offset(phase), vz, az
         return self._com_height - self._drop.in_phase(phase) + self._height_below(x, y, phase), 0.0, 0.0
 
-    def lean(self, phase: Phase) -> float:
-        """Return how far the trunk is to lean forward in a phase [rad]."""
-        return 0.0 if self.terrain is None else self.terrain.posture.lean(phase)
+    def trunk_angles(self, phase: Phase) -> Array:
+        """Return roll, pitch and yaw (3,) of the trunk relative to the heading in a phase [rad]."""
+        return np.zeros(3) if self.terrain is None else self.terrain.posture.trunk_angles(phase)
 
     def map_offset(self, phase: Phase) -> float:
         """Return by how much the standing feet are higher than the map says, at their lowest points [m]."""

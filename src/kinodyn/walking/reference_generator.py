@@ -65,7 +65,7 @@ class ReferenceGenerator:
     def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
         if side in phase.feet:
             still: Array = np.zeros(6)
-            return FootReference(self.ground.standing_pose(phase, side, t), still, still, True)
+            return FootReference(phase.feet[side].pose, still, still, True)
         return FootReference(*self.swing(phase).at(t), False)
 
 

@@ -1,4 +1,4 @@
-"""Posture over terrain: height of the CoM, inclination of the trunk, and feet that stand on their toes."""
+"""Posture over terrain: height of the CoM, and orientation of the trunk."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ UNEVEN = 0.05  # [m] height of a step up from which on legs are stretched
 STRETCH = 0.7  # part of the way to the longest leg by which they are
 FLAT_RISE = 0.06  # of the leg: on higher steps up the heel of the foot behind lifts
 HEEL_SHARE, HEEL_RISE = 0.7, 0.35  # of what is higher, and of the sole, by which it raises the CoM
-FLAT_DROP = 0.13  # of the leg: feet of higher steps down land on their toes
-MAX_LANDING_PITCH = 0.5  # sine of the largest inclination of a foot that lands on its toes
-HEEL_DOWN = 0.65  # part of a double support after which the heel of such a foot stands
 LATEST_ROLL = 0.6  # part of a double support after which the foot behind lifts its heel, at the latest
 LEAN, MAX_LEAN = 1.5, 0.35  # [rad] inclination of the trunk for each leg of height, and the largest
+LEAN_DOWN, MAX_LEAN_DOWN = 2.5, 0.55  # the same on steps down
+HIGH_DROP = 0.13  # of the leg: on higher steps down the ankle of the foot behind comes near its limit
+TWIST, MAX_TWIST = 4.8, 0.45  # [rad] by which the pelvis turns towards the lower foot, for each leg beyond HIGH_DROP
+TILT, MAX_TILT = 2.1, 0.2  # [rad] by which it drops on that side
+HIGH_DROP_TIME = 2.5  # double support of such a step, in time constants of the pendulum: the CoM lands further back
 LEAN_ARM = 0.25  # of the leg, by which the hips move back for each radian of it
-TOUCHDOWN = 0.1  # part of the way from foot to foot at which the CoM is at touchdown
+DESCENT_START = 0.4  # part of a single support after which the CoM descends: first the swing foot passes the other leg
 QUINTIC_PEAK = 5.77  # largest acceleration of a quintic from rest to rest, in distances per squared duration
 RISING_ACCELERATION = 0.1  # of gravity, with which the CoM rises and falls in a phase
 
 
 class TerrainPosture:
-    """Computes how high the CoM is on steps up and down, how far the trunk leans, and how feet roll.
+    """Computes how high the CoM is on steps up and down, how far the trunk leans, and how far the pelvis turns.
 
     Leaning forward moves the hips back under the same CoM: knees bear less, and ankles bend less.
 
@@ -42,9 +44,9 @@ class TerrainPosture:
     """
 
     def __init__(self, body: Biped, settings: GaitSettings) -> None:
-        self.body, self._longest = body, settings.max_leg_extension * body.leg
+        self.body = body
         self._level = ComHeight(body, settings.max_leg_extension)
-        self._stretch = STRETCH * max(self._longest - body.hip_height, 0.0)
+        self._stretch = STRETCH * max(settings.max_leg_extension * body.leg - body.hip_height, 0.0)
         self._heel = HEEL_RISE * float(min(foot.size[0] for foot in body.feet.values()))
 
     def com_height(self, phase: Phase, t: float) -> tuple[float, float, float]:
@@ -55,19 +57,16 @@ class TerrainPosture:
         feet, length = list(phase.feet.values()), phase.length
         if phase.swing is not None:
             lifted = phase.lifted or feet[0]
-            before, after = self.lift_off_height(lifted, feet[0]), self.touchdown_height(feet[0], phase.swing)
+            before, after = self._at_lift_off(lifted, feet[0]), self._over(feet[0], phase.swing)
         elif phase.kind == "double":
-            before, after = self.touchdown_height(*feet), self.lift_off_height(*feet)
+            before, after = self._over(*feet), self._at_lift_off(*feet)
         else:
-            after = self._over(*feet)
-            before = self.touchdown_height(*feet) if phase.kind == "stop" else after
-        if not np.isfinite(length):
-            return after, 0.0, 0.0
+            return self._over(*feet), 0.0, 0.0
         change, begin = after - before, 0.0
         if phase.kind == "double" and change > 0.0:
             begin = self._roll_start(phase) * length
-        elif phase.kind == "double":
-            length *= HEEL_DOWN
+        elif phase.kind == "single" and change < 0.0:
+            begin = DESCENT_START * length
         length -= begin
         s = min(max((t - phase.start - begin) / length, 0.0), 1.0)
         return (
@@ -76,92 +75,68 @@ class TerrainPosture:
             change / length**2 * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
         )
 
-    def lift_off_height(self, lifted: Footstep, stance: Footstep) -> float:
-        """Return the height [m] of the CoM when a foot leaves the ground: on a step up its heel has raised it."""
-        return self._over(lifted, stance) + self._heel_rise(lifted, stance)
-
-    def touchdown_height(self, stance: Footstep, step: Footstep) -> float:
-        """Return the height [m] of the CoM when a foot lands, at which its leg reaches it."""
-        usual, rise = self._over(stance, step), self._landing_rise(stance, step)
-        if rise == 0.0:
-            return usual
-        body, ahead = self.body, np.array([np.cos(stance.yaw), np.sin(stance.yaw)])
-        first, last = (foot.position + body.feet[foot.side].middle[0] * ahead for foot in (stance, step))
-        hips = first + TOUCHDOWN * (last - first) - LEAN_ARM * body.leg * self._lean(stance.z - step.z) * ahead
-        toes = self._front(step)
-        forward = toes * (1.0 - sqrt(1.0 - (rise / toes) ** 2))  # of an ankle above toes that touch the ground
-        far = float((step.position - hips) @ ahead) + forward
-        reach = sqrt(max(self._longest**2 - far * far, 0.0))
-        return rise + min(usual, step.z + body.com_height - body.hip_height + reach)
-
     def double_support_time(self, lifted: Footstep, stance: Footstep) -> float:
         """Return the least duration [s] of the double support before a foot lifts off."""
-        change = self.lift_off_height(lifted, stance) - self.touchdown_height(lifted, stance)
-        if change <= 0.0:
-            return self._time_for(change) / HEEL_DOWN
+        if lifted.z - stance.z > HIGH_DROP * self.body.leg:
+            return HIGH_DROP_TIME / self.body.omega
         ahead = np.array([np.cos(lifted.yaw), np.sin(lifted.yaw)])
         middle, last = (float(self.body.feet[foot.side].middle[0]) for foot in (lifted, stance))
-        return self._time_for(change) / (
-            1.0 - self._roll_part(lifted, middle, last + float((stance.position - lifted.position) @ ahead))
-        )
+        begin = self._roll_part(lifted, middle, last + float((stance.position - lifted.position) @ ahead))
+        return self._time_for(self._heel_rise(lifted, stance)) / (1.0 - begin)
 
     def single_support_time(self, lifted: Footstep, stance: Footstep, step: Footstep) -> float:
         """Return the least duration [s] of a swing."""
-        return self._time_for(self.touchdown_height(stance, step) - self.lift_off_height(lifted, stance))
+        change = self._over(stance, step) - self._at_lift_off(lifted, stance)
+        return self._time_for(change) / (1.0 if change >= 0.0 else 1.0 - DESCENT_START)
 
     def _time_for(self, change: float) -> float:
         """Return the time [s] in which the CoM rises or falls without a large acceleration."""
         gravity = float(np.linalg.norm(self.body.robot.gravity))
         return sqrt(QUINTIC_PEAK * abs(change) / (RISING_ACCELERATION * gravity))
 
-    def lean(self, phase: Phase) -> float:
-        """Return how far the trunk leans forward in a phase [rad]: the more, the higher the steps are."""
-        feet = [*phase.feet.values(), *(foot for foot in (phase.swing, phase.lifted) if foot is not None)]
-        heights = [foot.z for foot in feet]
-        return self._lean(max(heights) - min(heights)) if max(heights) - min(heights) > UNEVEN else 0.0
+    def trunk_angles(self, phase: Phase) -> Array:
+        """Compute roll, pitch and yaw (3,) of the trunk relative to the heading in a phase [rad].
 
-    def landing_pose(self, stance: Footstep, step: Footstep, part: float = 1.0) -> Array:
-        """Compute the pose T_world_sole (4, 4) of a foot that lands: on a high step down, on its toes.
-
-        `part` of its inclination is left: 1 at touchdown, 0 when the heel stands.
+        The trunk leans forward, the more the higher the steps are. On high steps down the pelvis turns and drops
+        towards the foot that reaches down: the ankle of the other one bends less.
         """
-        T, rise = step.pose, part * self._landing_rise(stance, step)
-        if rise > 0.0:
-            front = self._front(step)
-            s = rise / front
-            c = sqrt(1.0 - s * s)
-            T = T @ np.array([[c, 0, s, front * (1.0 - c)], [0, 1, 0, 0], [-s, 0, c, front * s], [0, 0, 0, 1.0]])
-        return T
+        feet = list(phase.feet.values())
+        first, last = feet[0], phase.swing or feet[-1]
+        heights = [foot.z for foot in (first, last, phase.lifted or first)]
+        rise = (max(heights) - min(heights)) * (1.0 if last.z >= first.z else -1.0)
+        lean = self._lean(rise) if abs(rise) > UNEVEN else 0.0
+        turn, drop = self._pelvis(first, last)
+        side = 1.0 if last.side == "right" else -1.0
+        return np.array([side * drop, lean, side * turn])
 
-    def standing_pose(self, phase: Phase, side: str, t: float) -> Array:
-        """Compute the pose T_world_sole (4, 4) of a foot that stands: after a landing on its toes its heel descends."""
-        first, last = next(iter(phase.feet.values())), list(phase.feet.values())[-1]
-        if phase.kind not in ("double", "stop") or side != last.side:
-            return phase.feet[side].pose
-        return self.landing_pose(first, last, 1.0 - _smooth(min((t - phase.start) / (HEEL_DOWN * phase.length), 1.0)))
+    def _pelvis(self, stance: Footstep, step: Footstep) -> tuple[float, float]:
+        """Return by how much the pelvis turns and drops towards a foot that reaches down [rad]."""
+        if any(foot.free for foot in self.body.feet.values()) or step.relative_to(stance)[0] <= 0.0:
+            return 0.0, 0.0
+        drop = max((stance.z - step.z) / self.body.leg - HIGH_DROP, 0.0)
+        return min(TWIST * drop, MAX_TWIST), min(TILT * drop, MAX_TILT)
+
+    def _at_lift_off(self, lifted: Footstep, stance: Footstep) -> float:
+        """Return the height [m] of the CoM when a foot leaves the ground: on a step up its heel has raised it."""
+        return self._over(lifted, stance) + self._heel_rise(lifted, stance)
 
     def _over(self, old: Footstep, new: Footstep) -> float:
         """Return the height at which both legs reach their feet; on a step up they are stretched further."""
         rise = new.z - old.z
         drop = 0.0 if old is new else self._level.drop(old, new)
         if abs(rise) > UNEVEN:  # hips are higher under a trunk that leans
-            drop += LEAN_ARM * self.body.leg * (1.0 - cos(self._lean(abs(rise))))
+            drop += LEAN_ARM * self.body.leg * (1.0 - cos(self._lean(rise)))
         stretched = min(max(rise / UNEVEN, 0.0), 1.0) * self._stretch
         return min(old.z, new.z) + self.body.com_height - drop + stretched
 
-    def _lean(self, height: float) -> float:
-        return min(LEAN * height / self.body.leg, MAX_LEAN)
+    def _lean(self, rise: float) -> float:
+        """Return how far the trunk leans forward on a step up or down [rad]."""
+        slope, largest = (LEAN, MAX_LEAN) if rise >= 0.0 else (LEAN_DOWN, MAX_LEAN_DOWN)
+        return min(slope * abs(rise) / self.body.leg, largest)
 
     def _heel_rise(self, old: Footstep, new: Footstep) -> float:
         """Return by how much the CoM rises while the heel of the lower foot behind lifts."""
         return min(max(HEEL_SHARE * (new.z - old.z - FLAT_RISE * self.body.leg), 0.0), self._heel)
-
-    def _landing_rise(self, stance: Footstep, step: Footstep) -> float:
-        """Return by how much the CoM is higher when a lower foot in front lands on its toes."""
-        drop = stance.z - step.z - FLAT_DROP * self.body.leg
-        if drop <= 0.0 or step.relative_to(stance)[0] <= 0.0 or self.body.feet[step.side].free == "roll":
-            return 0.0
-        return min(drop, self._heel, MAX_LANDING_PITCH * self._front(step))
 
     def _front(self, step: Footstep) -> float:
         """Return the distance [m] from the ankle to the front of the part of a sole that the ground bears."""

@@ -15,7 +15,7 @@ from kinodyn.dynamics.contact import Contact
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
-from kinodyn.spatial import exp3, log3, rot_y
+from kinodyn.spatial import exp3, log3, rot_x, rot_y
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.reference import FootReference
@@ -86,16 +86,15 @@ class WholeBodyTracker:
         """Set the reference of the CoM, (3,) each [m, m/s, m/s^2]."""
         self._com.track(position, velocity, acceleration)
 
-    def track_trunk(self, heading: float, rate: float, acceleration: float, lean: float = 0.0) -> None:
-        """Keep the trunk upright at a heading [rad, rad/s, rad/s^2]."""
+    def track_trunk(self, heading: float, rate: float, acceleration: float, angles: Array) -> None:
+        """Keep the trunk at a heading [rad, rad/s, rad/s^2], and at roll, pitch and yaw (3,) relative to it [rad]."""
+        roll, pitch, yaw = angles.tolist()
         T, velocity, change = np.eye(4), np.zeros(6), np.zeros(6)
-        T[:3, :3] = _rot_z(heading) @ rot_y(lean) @ self.body.base[:3, :3]
+        T[:3, :3] = _rot_z(heading + yaw) @ rot_y(pitch) @ rot_x(roll) @ self.body.base[:3, :3]
         velocity[5], change[5] = rate, acceleration
         self._trunk.track(T, velocity, change)
 
-    def stand_on(
-        self, side: str, max_force: float, edge: str = "sole", support: Support = None, min_force: float = 0.0
-    ) -> None:
+    def stand_on(self, side: str, max_force: float, edge: str = "sole", support: Support = None) -> None:
         """Use a foot as a contact with at most this normal force [N]: its sole, or the edge of its toe or heel.
 
         `support` is the part of the sole that the ground bears, as in `Footstep`.
@@ -108,13 +107,13 @@ class WholeBodyTracker:
             contact = self.qp.contacts[self._contacts[side, name].name]
             contact.active = name == edge
             if contact.active:
-                contact.bound(min(min_force, max_force), max_force)
+                contact.bound(0.0, max_force)
         self._swing[side].enabled = self._tilt[side].enabled = False
 
-    def roll(self, side: str, reference: FootReference, state: State, *, landing: bool) -> None:
-        """Turn a foot that stands on an edge: after a landing to its reference, else only as its ankle needs it."""
-        pose, velocity, acceleration, limited = self._within_ankle(side, reference, state, free=not landing)
-        self._tilt[side].enabled = landing or limited
+    def roll(self, side: str, reference: FootReference, state: State) -> None:
+        """Turn a foot that stands on an edge as its ankle needs it."""
+        pose, velocity, acceleration, limited = self._within_ankle(side, reference, state, free=True)
+        self._tilt[side].enabled = limited
         self._tilt[side].track(pose, velocity, acceleration)
 
     def _corners(self, side: str, edge: str, support: Support) -> Array:
