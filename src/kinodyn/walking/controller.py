@@ -153,7 +153,7 @@ class WalkingController:
 
         def start() -> None:
             self.planner.follow(terrain)
-            self._tracker.release_legs()
+            self._tracker.prepare_for_terrain()
 
         self._schedule(at, start)
 

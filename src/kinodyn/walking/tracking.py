@@ -61,7 +61,7 @@ class WholeBodyTracker:
             task.frequency = gains.swing_frequency
         for task in self._tilt.values():
             task.frequency = gains.heel_frequency
-        self._friction, self._leg_weight = settings.friction, gains.leg_posture_weight
+        self._friction, self._leg_weight, self._clear_edges = settings.friction, gains.leg_posture_weight, False
         self._ankles = {side: [_range(robot, joint) for joint in joints] for side, joints in body.ankles.items()}
         self._supports: dict[str, Support] = dict.fromkeys(body.feet)
         self._contacts = {
@@ -72,11 +72,12 @@ class WholeBodyTracker:
         if upper_body is not None:
             upper_body.add_to(self.qp)
 
-    def release_legs(self) -> None:
-        """Leave the posture of the legs to feet, CoM and trunk: over terrain it is far from that of the stance.
+    def prepare_for_terrain(self) -> None:
+        """Leave the posture of the legs to feet, CoM and trunk, and keep inclined swing feet above edges.
 
-        Otherwise the posture, weighted against them, would hold back the CoM all the time.
+        Over terrain legs are far from the posture of the stance: it would hold back the CoM all the time.
         """
+        self._clear_edges = True
         weights = self._posture.row_weights(self.body.robot)
         for joint in self.body.leg_joints:
             weights[joint.v] = self._leg_weight
@@ -157,6 +158,8 @@ class WholeBodyTracker:
                 acceleration = np.concatenate([acceleration[:3], acceleration[3:] - change * about])
         T = reference.pose.copy()
         T[:3, :3] = exp3(error) @ R
+        if limited and self._clear_edges:  # its lowest point stays as high as planned
+            T[2, 3] += _lowest(foot, reference.pose) - _lowest(foot, T)
         return foot.frame_pose(T), velocity, acceleration, limited
 
     def solve(self, state: State) -> ControlResult:
@@ -185,6 +188,11 @@ def _contact(foot: Foot, edge: str, friction: float) -> Contact:
     line = np.array([[tip, y, 0.0] for y in chord])
     points = line @ foot.T_frame_sole[:3, :3].T + foot.T_frame_sole[:3, 3]
     return Contact(foot.frame, corners=points, friction=friction, name=f"{foot.side} {edge}")
+
+
+def _lowest(foot: Foot, T_world_sole: Array) -> float:
+    """Return the height of the lowest point of a sole above its origin [m]."""
+    return float((foot.corners @ T_world_sole[2, :2]).min())
 
 
 def _width_at(outline: Array, x: float) -> tuple[float, float]:
