@@ -61,9 +61,11 @@ void bind_distance(nb::module_& m) {
                          return pairs;
                      })
         // its address, for kernels that receive it among their numbers; exact in a double
-        .def_prop_ro("address", [](const DistanceQuery& query) {
-            return static_cast<double>(reinterpret_cast<std::uintptr_t>(&query));
-        });
+        .def_prop_ro(
+            "address",
+            [](const DistanceQuery& query) { return static_cast<double>(reinterpret_cast<std::uintptr_t>(&query)); })
+        // numbers in which a solver remembers the pairs that are near
+        .def_prop_ro("memory", &DistanceQuery::memory_words);
     define(m, "collision_distance", [](Args& args, Any query, Any q, Any max_distance) {
         take_query(args, query);
         args.configuration("q", q);

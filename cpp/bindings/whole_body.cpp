@@ -12,16 +12,23 @@ namespace kinodyn {
 void bind_whole_body(nb::module_& m) {
     export_layouts<WholeBodySettings, WholeBodyInfo>();
     export_block_layouts<layouts_only::JointBounds, layouts_only::SolveProgress>();
+    m.def("warm_start_size", [](nb::handle robot, Any entries, int levels) {
+        const Table<TaskEntry> tasks("entries", entries);
+        const WholeBodyPlan plan = {tasks.begin(), static_cast<int>(tasks.size()), levels};
+        return plan.warm_start_size(robot_from(robot).model.nv);
+    });
     // progress: None, or that of a paused solve
     define(m, "whole_body",
            [](Args& args, Any q, Any v, Any settings, Any bounds, Any entries, Any numbers, Any warm_start,
               Any progress, int levels) {
                const int nq = args.model().nq, nv = args.model().nv;
                const Table<TaskEntry> tasks("entries", entries);
-               const int n_tasks = static_cast<int>(tasks.size()), active = (levels + 1) * nv;
+               const int n_tasks = static_cast<int>(tasks.size());
+               const WholeBodyPlan plan = {tasks.begin(), n_tasks, levels};
+               const int active = plan.warm_start_size(nv);
                const int progress_size = static_cast<int>(block_size<layouts_only::SolveProgress>({levels, nq}));
                args.all_frames();
-               args.settings(WholeBodyPlan{tasks.begin(), n_tasks, levels});
+               args.settings(plan);
                args.configuration("q", q);
                args.tangent("v", v);
                args.records<WholeBodySettings>("settings", settings);

@@ -1,5 +1,6 @@
 #include "core/distance.hpp"
 
+#include <atomic>
 #include <cmath>
 
 namespace kinodyn {
@@ -11,11 +12,16 @@ double bounding_radius(const BoxObstacle& box) {
     return std::sqrt(x * x + y * y + z * z);
 }
 
+double next_id() {
+    static std::atomic<long> last{0};
+    return static_cast<double>(++last);
+}
+
 }  // namespace
 
 DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
                              const std::vector<GroupPair>& pairs_of_groups, const std::vector<char>& checked)
-    : pairs(pairs_of_groups), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
+    : pairs(pairs_of_groups), id_(next_id()), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
     gather_children();
     const int n_groups = static_cast<int>(spheres.groups.size());
     constexpr double rounding = 1e-6;  // of float32, as a fraction of the radius

@@ -8,8 +8,31 @@
 
 namespace kinodyn {
 
+// What a limit remembers of a query from one configuration of a robot to the next: a header, the poses of all bodies
+// (12 numbers each), the pairs that were near, and lower bounds of the distances of all pairs.
+struct NearPairsHeader {
+    double query;      // id of the query; 0: nothing is known
+    double count;      // of the pairs that were near
+    double origin[3];  // from which the poses are measured
+};
+struct NearPair {
+    static constexpr int most = 4;
+    double pair;
+    double others;                     // [m] lower bound of the distances of all spheres but those below
+    double count;                      // of the spheres below
+    double first[most], second[most];  // spheres that are near to each other; second: -1 for an obstacle
+};
+constexpr int max_near_pairs = 64;
+
 class DistanceQuery {
   public:
+    static constexpr int pose_words = 12;
+    // Numbers that are remembered. A query with more pairs, of a later world, has fewer lower bounds than pairs.
+    int memory_words() const {
+        constexpr auto lists = (sizeof(NearPairsHeader) + max_near_pairs * sizeof(NearPair)) / sizeof(double);
+        return static_cast<int>(lists + pose_words * robot_.bodies.size()) + count();
+    }
+
     struct GroupPair {
         int a, b;
     };
@@ -25,6 +48,7 @@ class DistanceQuery {
     DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
                   const std::vector<GroupPair>& pairs, const std::vector<char>& checked);
 
+    double id() const { return id_; }  // different for every query of the process
     const Model& robot() const { return robot_; }
     const SphereModel& spheres() const { return spheres_; }
     const Obstacles& obstacles() const { return obstacles_; }
@@ -45,6 +69,7 @@ class DistanceQuery {
   private:
     void gather_children();
 
+    const double id_;
     std::vector<Children> children_;
     std::vector<int> children_of_;
     const Model& robot_;

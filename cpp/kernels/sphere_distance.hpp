@@ -36,15 +36,12 @@ struct Poses {
 class SphereDistances {
   public:
     SphereDistances(const DistanceQuery& query, const Model& model, const World<double>& world)
-        : query_(query), model_(model), world_(world), nodes_(query.spheres().nodes.data()) {
-        const int n = n_groups();
-        if (n > few) large_ = static_cast<Point*>(malloc(sizeof(Point) * static_cast<std::size_t>(n)));
-        roots_ = n > few ? large_ : small_;
-        for (int g = 0; g < n; ++g) roots_[g] = centre(query.spheres().groups[g].begin, body_of(g));
-    }
+        : query_(query), model_(model), world_(world), nodes_(query.spheres().nodes.data()) {}
     ~SphereDistances() { free(large_); }
     SphereDistances(const SphereDistances&) = delete;
     SphereDistances& operator=(const SphereDistances&) = delete;
+
+    const DistanceQuery& query() const { return query_; }
 
     // The nearest of all pairs; none (pair -1) if all are `bound` [m] or farther apart.
     Proximity nearest(double bound) const {
@@ -84,21 +81,35 @@ class SphereDistances {
         find_nearest(pair, best, f);
     }
 
-    // Upper bound of the motion of any sphere relative to other poses.
-    double largest_motion(const Poses& before) const {
-        double most = 0;
-        for (int g = 0; g < n_groups(); ++g) {
-            const int body = body_of(g);
-            if (body < 0) continue;
-            const Placement<double>&A = before.at[body], &B = world_.at[body];
-            const Point shift = B.p + world_.origin - A.p - before.origin;
-            const Mat3<double> D = {B.R.x - A.R.x, B.R.y - A.R.y, B.R.z - A.R.z};
-            const SphereNode& root = query_.spheres().root(g);
-            const double turn = __builtin_sqrt(dot(D.x, D.x) + dot(D.y, D.y) + dot(D.z, D.z));
-            const double moved = length(shift + D * point(root.centre)) + turn * root.r;
-            if (moved > most) most = moved;
-        }
-        return most;
+    int group_count() const { return static_cast<int>(query_.spheres().groups.size()); }
+    Poses poses() const { return {world_.at, world_.origin}; }
+
+    // Upper bound of the motion of the spheres of a group from other poses.
+    double motion(int group, const Poses& before) const {
+        const int body = body_of(group);
+        if (body < 0) return 0;
+        Placement<double> A = before.at[body];
+        A.p += before.origin - world_.origin;
+        return motion(A, world_.at[body], query_.spheres().root(group));
+    }
+
+    // Whether the spheres around the parts of a pair are nearer than `bound` [m].
+    bool may_be_nearer(int pair, double bound) const {
+        const Roots r = roots(pair);
+        const double reach = r.radii + bound;
+        return reach > 0 && dot(r.offset, r.offset) < reach * reach;
+    }
+
+    // Calls f(Proximity) for the spheres of a pair that are nearer than `bound` [m], which f may reduce. Returns a
+    // lower bound of the distances of all others.
+    template <class F>
+    double each_below(int pair, const double& bound, F&& f) const {
+        return traverse(pair, bound, f);
+    }
+    // A bound of a pair's distance by the spheres around its groups.
+    double lower_bound(int pair) const {
+        const Roots r = roots(pair);
+        return length(r.offset) - r.radii;
     }
 
     // The spheres around both parts of a pair; those of obstacles belong to body -1.
@@ -193,7 +204,6 @@ class SphereDistances {
     };
     static constexpr int few = 128;  // groups that fit on the stack
 
-    int n_groups() const { return static_cast<int>(query_.spheres().groups.size()); }
     int n_pairs() const { return static_cast<int>(query_.pairs.size()); }
     int body_of(int group) const { return query_.spheres().groups[group].body; }
     const SphereNode& node(int i) const { return nodes_[i]; }
@@ -208,7 +218,26 @@ class SphereDistances {
     Point between_centres(const Proximity& of) const { return first_centre(of) - second_centre(of); }
 
     BoundingSphere bounding_sphere(int group) const {
-        return {body_of(group), roots_[group], query_.spheres().root(group).r};
+        return {body_of(group), root_centre(group), query_.spheres().root(group).r};
+    }
+
+    // Upper bound of the motion of points of a sphere between two poses.
+    static double motion(const Placement<double>& A, const Placement<double>& B, const SphereNode& sphere) {
+        const Mat3<double> D = {B.R.x - A.R.x, B.R.y - A.R.y, B.R.z - A.R.z};
+        const double turn = __builtin_sqrt(dot(D.x, D.x) + dot(D.y, D.y) + dot(D.z, D.z));
+        return length(B.p - A.p + D * point(sphere.centre)) + turn * sphere.r;
+    }
+
+    // Centres of the spheres around groups, computed when they are first needed.
+    const Point& root_centre(int group) const {
+        if (!roots_) place_roots();
+        return roots_[group];
+    }
+    void place_roots() const {
+        const int n = group_count();
+        if (n > few) large_ = static_cast<Point*>(malloc(sizeof(Point) * static_cast<std::size_t>(n)));
+        roots_ = n > few ? large_ : small_;
+        for (int g = 0; g < n; ++g) roots_[g] = centre(query_.spheres().groups[g].begin, body_of(g));
     }
 
     template <class F>
@@ -218,16 +247,6 @@ class SphereDistances {
         if (best.pair >= 0) f(best);
     }
 
-    // A bound of a pair's distance by the spheres around its groups.
-    double lower_bound(int pair) const {
-        const Roots r = roots(pair);
-        return length(r.offset) - r.radii;
-    }
-    bool may_be_nearer(int pair, double bound) const {
-        const Roots r = roots(pair);
-        const double reach = r.radii + bound;
-        return reach > 0 && dot(r.offset, r.offset) < reach * reach;
-    }
     struct Roots {
         Point offset;
         double radii;
@@ -235,10 +254,10 @@ class SphereDistances {
     Roots roots(int pair) const {
         if (pair < n_pairs()) {
             const auto [a, b] = query_.pairs[pair];
-            return {roots_[a] - roots_[b], double(query_.spheres().root(a).r) + query_.spheres().root(b).r};
+            return {root_centre(a) - root_centre(b), double(query_.spheres().root(a).r) + query_.spheres().root(b).r};
         }
         const DistanceQuery::ObstaclePair& o = obstacle_pair(pair);
-        return {in_world(roots_[o.group]) - vec(o.centre), query_.spheres().root(o.group).r + o.radius};
+        return {in_world(root_centre(o.group)) - vec(o.centre), query_.spheres().root(o.group).r + o.radius};
     }
 
     struct Visit {
@@ -263,39 +282,54 @@ class SphereDistances {
         to = __builtin_convertvector(values, Four);
     }
 
-    // Calls leaf(Proximity) for spheres that are nearer than `bound`, which it may reduce.
+    static constexpr Four none = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    static Four root(const Four& of) {
+        Four result;
+        for (int k = 0; k < 4; ++k) result[k] = __builtin_sqrt(of[k]);
+        return result;
+    }
+    static double least(const Four& of) {
+        const double a = of[0] < of[1] ? of[0] : of[1], b = of[2] < of[3] ? of[2] : of[3];
+        return a < b ? a : b;
+    }
+
+    // Calls leaf(Proximity) for spheres that are nearer than `bound`, which it may reduce; returns a lower bound of the
+    // distances of the others.
     template <class Leaf>
-    void traverse(int pair, const double& bound, Leaf&& leaf) const {
-        if (pair < n_pairs())
-            traverse_groups(pair, bound, leaf);
-        else
-            traverse_obstacle(pair, bound, leaf);
+    double traverse(int pair, const double& bound, Leaf&& leaf) const {
+        return pair < n_pairs() ? traverse_groups(pair, bound, leaf) : traverse_obstacle(pair, bound, leaf);
     }
 
     // Descends both trees at once, expanding the larger of two spheres. Coordinates are those of the body of
     // the first one.
     template <class Leaf>
-    void traverse_groups(int pair, const double& most, Leaf&& leaf) const {
+    double traverse_groups(int pair, const double& most, Leaf&& leaf) const {
         const auto [a, b] = query_.pairs[pair];
         const Placement<double> T = relative(body_of(a), body_of(b));
         Visit stack[max_stack];
         int n = 0;
-        const auto meet = [&](int i, int j, double square, double radii) {
-            const double bound = __builtin_sqrt(square) - radii;
+        double pruned = HUGE_VAL;
+        const auto prune = [&](double bound) { pruned = bound < pruned ? bound : pruned; };
+        const auto meet = [&](int i, int j, double bound) {
             if (!is_leaf(i) || !is_leaf(j))
                 stack[n++] = {i, j, bound};
             else if (bound < most)
                 leaf(Proximity{pair, i, j, bound});
+            else
+                prune(bound);
         };
         const auto seen = [&](int j) { return T.p + T.R * point(node(j).centre); };
         {
             const int i = query_.spheres().groups[a].begin, j = query_.spheres().groups[b].begin;
             const Point d = seen(j) - point(node(i).centre);
-            meet(i, j, dot(d, d), double(node(i).r) + node(j).r);
+            meet(i, j, length(d) - node(i).r - node(j).r);
         }
         while (n > 0) {
             const auto [i, j, bound] = stack[--n];
-            if (bound >= most) continue;
+            if (bound >= most) {
+                prune(bound);
+                continue;
+            }
             const bool in_first = is_leaf(j) || (!is_leaf(i) && node(i).r > node(j).r);
             const int other = in_first ? j : i;
             const DistanceQuery::Children& four = query_.children()[query_.children_of()[in_first ? i : j]];
@@ -308,17 +342,19 @@ class SphereDistances {
                 c -= T.p;
             }
             x -= c.x, y -= c.y, z -= c.z, r += double(node(other).r);
-            const Four square = x * x + y * y + z * z, reach = r + most;
-            const auto near = (reach > 0.0) & (square < reach * reach);
+            const Four far = root(x * x + y * y + z * z) - r;
+            const auto near = far < most;
+            prune(least(near ? none : far));
             const int begin = n;
             for (int k = 0; k < 4; ++k)
-                if (near[k]) in_first ? meet(four.node[k], j, square[k], r[k]) : meet(i, four.node[k], square[k], r[k]);
-            nearest_last(stack + begin, stack + n);
+                if (near[k]) in_first ? meet(four.node[k], j, far[k]) : meet(i, four.node[k], far[k]);
+            if (n - begin > 1) nearest_last(stack + begin, stack + n);
         }
+        return pruned;
     }
 
     template <class Leaf>
-    void traverse_obstacle(int pair, const double& most, Leaf&& leaf) const {
+    double traverse_obstacle(int pair, const double& most, Leaf&& leaf) const {
         const DistanceQuery::ObstaclePair& o = obstacle_pair(pair);
         const SphereGroup& group = query_.spheres().groups[o.group];
         visit_obstacle(query_.obstacles(), o, [&](const auto& solid) {
@@ -330,19 +366,23 @@ class SphereDistances {
                 i = near ? i + 1 : node(i).next;
             }
         });
+        return most;  // larger distances are not exact
     }
 
     // Pose of body b in body a.
     Placement<double> relative(int a, int b) const {
-        const Placement<double> A = placement(a), B = placement(b);
+        const Poses now = {world_.at, world_.origin};
+        return relative(placement(now, a), placement(now, b));
+    }
+    static Placement<double> relative(const Placement<double>& A, const Placement<double>& B) {
         const Mat3<double> Bt = {B.R.column(0), B.R.column(1), B.R.column(2)};
         const Mat3<double> columns = {tmul(A.R, Bt.x), tmul(A.R, Bt.y), tmul(A.R, Bt.z)};
         return {{columns.column(0), columns.column(1), columns.column(2)}, tmul(A.R, B.p - A.p)};
     }
-    Placement<double> placement(int body) const {
-        if (body >= 0) return world_.at[body];
+    static Placement<double> placement(const Poses& poses, int body) {
+        if (body >= 0) return poses.at[body];
         Placement<double> fixed = kinodyn::KINODYN_TARGET::world<double>();
-        fixed.p = -world_.origin;
+        fixed.p = -poses.origin;
         return fixed;
     }
 
@@ -352,7 +392,7 @@ class SphereDistances {
     const Model& model_;
     const World<double>& world_;
     const SphereNode* const nodes_;
-    Point small_[few], *large_ = nullptr, *roots_;
+    mutable Point small_[few], *large_ = nullptr, *roots_ = nullptr;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

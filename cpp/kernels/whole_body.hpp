@@ -9,6 +9,28 @@ namespace kinodyn {
 struct WholeBodyPlan {
     const TaskEntry* tasks;  // tasks and limits with rows, in the order of their levels
     int n_tasks, levels;
+
+    // Rows of all limits.
+    int inequalities() const {
+        int rows = 0;
+        for (int k = 0; k < n_tasks; ++k) rows += tasks[k].inequality ? tasks[k].rows : 0;
+        return rows;
+    }
+
+    // The warm start and the active constraints are tables of one row for each level after a first one, for the step
+    // as a whole, with a column for each joint coordinate, followed by one for each row of a limit. Entries are 1 (at
+    // the lower bound), -1 (at the upper bound) or 0. In the first row, the columns of limits have labels, from which
+    // the next step recognises rows of limits that have changed places; 0 for unused rows. After the table follows what
+    // limits remember.
+    int table_width(int nv) const { return nv + inequalities(); }
+    int table_size(int nv) const { return (levels + 1) * table_width(nv); }
+    int warm_start_size(int nv) const { return table_size(nv) + memory_before(n_tasks); }
+    // Numbers that the limits before a task remember.
+    int memory_before(int task) const {
+        int numbers = 0;
+        for (int k = 0; k < task; ++k) numbers += tasks[k].memory;
+        return numbers;
+    }
 };
 
 namespace whole_body_io {

@@ -8,14 +8,11 @@ namespace kinodyn::KINODYN_TARGET {
 
 class StepCheck {
   public:
-    static long words(const Model& model) { return padded(model.nq) + padded(pose_words(model)); }
+    static long words(const Model& model) { return padded(model.nq); }
 
     explicit StepCheck(WholeBodyStep& step) : step_(step), model_(step.model) {}
 
-    void take(Memory& memory) {
-        next_ = memory.take(model_.nq);
-        before_ = reinterpret_cast<Placement<double>*>(memory.take(pose_words(model_)));
-    }
+    void take(Memory& memory) { next_ = memory.take(model_.nq); }
 
     // Corrects the step until it satisfies the limits, as far as the joint bounds allow; returns the iterations of
     // the active set that this took.
@@ -39,10 +36,6 @@ class StepCheck {
     }
 
   private:
-    static long pose_words(const Model& model) {
-        return static_cast<long>(model.bodies.size() * sizeof(Placement<double>) / sizeof(double));
-    }
-
     // Poses alone.
     void place_bodies(const double* at) {
         World<double>& world = step_.world;
@@ -59,8 +52,6 @@ class StepCheck {
     bool leads_too_far() {
         World<double>& world = step_.world;
         const double *q = step_.q, *x = step_.hierarchy.x();
-        const Poses poses_before = {before_, world.origin};
-        for (std::size_t i = 0; i < model_.bodies.size(); ++i) before_[i] = world.at[i];
         step_.constraints.clamp(step_.hierarchy.x());
         for (int k = 0; k < model_.nq; ++k) next_[k] = q[k];
         for (const Body& body : model_.bodies) integrate_joint(body, q, x, 1, next_);
@@ -72,7 +63,7 @@ class StepCheck {
                 using Task = typename decltype(type)::Class;
                 if constexpr (checks_steps<Task>) {
                     place_bodies(next_);
-                    any |= Task::add_cuts(model_, entry, fields, world, poses_before, place_before, step_.cuts);
+                    any |= Task::add_cuts(model_, entry, fields, world, place_before, step_.cuts);
                 }
             });
         }
@@ -82,7 +73,6 @@ class StepCheck {
     WholeBodyStep& step_;
     const Model& model_;
     double* next_ = nullptr;
-    Placement<double>* before_ = nullptr;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -48,6 +48,7 @@ class WholeBodySolve {
         const double* warm_start = step_.warm_start;
         for (long k = 0; k < w.call.out[whole_body_io::ActiveBounds].size; ++k)
             w.out[whole_body_io::ActiveBounds][k] = state->steps > 0 ? warm_start[k] : 0;
+        if (!step_.solving) step_.remember();
         if (state->done == 0) {
             do iterate();
             while (state->done == 0 && step_.settings.pausing == 0);

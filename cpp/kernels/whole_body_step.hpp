@@ -6,6 +6,7 @@
 // Constraints  x within the joint bounds, J x <= e of the limits above a level
 #pragma once
 
+#include "kernels/row_labels.hpp"
 #include "kernels/whole_body.hpp"
 #include "limits/acceleration.hpp"
 #include "limits/position.hpp"
@@ -26,8 +27,8 @@ struct WholeBodySizes {
             here += task.rows;
             if (here > rows) rows = here;
             if (task.rows > largest_task) largest_task = task.rows;
-            if (task.inequality) inequalities += task.rows;
         }
+        inequalities = plan.inequalities();
     }
 };
 
@@ -44,7 +45,8 @@ class WholeBodyStep {
         const WholeBodySizes sizes(c.as<WholeBodyPlan>());
         const long n = c.model->nv;
         return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + 2 * padded(sizes.rows) + 2 * padded(n) +
-               2 * padded(sizes.largest_task) + LinearConstraints::words(n, sizes.inequalities) +
+               2 * padded(sizes.largest_task) + RowLabels::words(sizes.inequalities) +
+               LinearConstraints::words(n, sizes.inequalities) +
                Hierarchy<LinearConstraints>::words(n, sizes.rows, n + sizes.inequalities, sizes.inequalities) +
                2 * padded(twist_words(*c.model));
     }
@@ -74,6 +76,7 @@ class WholeBodyStep {
         objective_.squared_norm = memory.take(sizes.rows);
         for (double** x : {&objective_.scale, &objective_.offset}) *x = memory.take(n);
         for (double** x : {&error_, &b_}) *x = memory.take(sizes.largest_task);
+        labels_.take(memory, sizes.inequalities);
         constraints.take(memory, n, sizes.inequalities);
         hierarchy.take(memory, n, sizes.rows, n + sizes.inequalities, sizes.inequalities);
         motion_.v = reinterpret_cast<Spatial<double>*>(memory.take(twist_words(model)));
@@ -86,6 +89,7 @@ class WholeBodyStep {
         world.gather(model);
         bound_steps(request.trust);
         constraints.start();
+        labels_.start(warm_start + n);
         hierarchy.start(n);
         constraints.clamp(hierarchy.x());
         RobotState robot(model, world, q, nullptr);
@@ -107,6 +111,19 @@ class WholeBodyStep {
             progress.limit = first.inequality;
             if (!request.required_only || required)
                 solve_level(first, square, required, first.level + 1 == request.levels);
+        }
+        labels_.write(w.out[whole_body_io::ActiveBounds] + n);
+    }
+
+    // Takes over what limits remember of the previous step.
+    void remember() {
+        const long table = plan.table_size(model.nv);
+        cuts.memory = w.out[whole_body_io::ActiveBounds] + table, cuts.first = plan.tasks;
+        for (int k = 0; k < plan.n_tasks; ++k) {
+            if (plan.tasks[k].memory == 0) continue;
+            double* own = cuts.memory_of(plan.tasks[k]);
+            NearPairs(model, own, plan.tasks[k].memory)
+                .start(w.in[whole_body_io::WarmStart] + table + (own - cuts.memory));
         }
     }
 
@@ -186,7 +203,7 @@ class WholeBodyStep {
             progress.now = progress.above = missing(progress, nullptr, limit);
             if (required) progress.above = missing(progress, hierarchy.x(), limit);
         }
-        const long row = n * (first.level + 1);
+        const long row = plan.table_width(model.nv) * (first.level + 1);
         if (limit)
             limit_motion();
         else
@@ -208,9 +225,10 @@ class WholeBodyStep {
         const double most = max_squared_row_norm(objective_, n);
         const double damping = 1e-10 * most + settings.damping * (square < most ? square : most) + 1e-200;
         double* active = hierarchy.working_set();
-        for (long i = 0; i < n; ++i) active[i] = guess[i];  // rows of limits: as in the level above
+        for (long i = 0; i < n; ++i) active[i] = guess[i];
+        labels_.guess(guess + n, active + n);
         hierarchy.minimise(objective_, {damping, damping, 1e-10}, last, constraints, true);
-        for (long i = 0; i < n; ++i) result[i] = active[i];
+        for (long i = 0; i < n + labels_.count(); ++i) result[i] = active[i];
     }
 
     // Squared residual of a level after a motion x, which grows only linearly beyond 1 m or rad, so that distant
@@ -235,7 +253,10 @@ class WholeBodyStep {
                 for (int k = 0; k < rows; ++k)
                     if (-error_[k] > missing[0]) missing[0] = -error_[k];
                 bound_step(task, error_, settings.dt);
-                return add_inequalities(task, used_rows(task, rows), error_, objective_);
+                const int used = used_rows(task, rows);
+                for (int k = 0; k < used; ++k)
+                    labels_.add(static_cast<double>(label_of(task, k)) * plan.n_tasks + (&entry - plan.tasks) + 1);
+                return add_inequalities(task, used, error_, objective_);
             }
             if (!is_of_motion<Task>) measure_task<Task>(rows, fields.weights, missing);
             const double gain = is_of_motion<Task> ? settings.dt : solving ? 1 : fields.switches->gain;
@@ -257,6 +278,7 @@ class WholeBodyStep {
     }
 
     Objective objective_;
+    RowLabels labels_;
     double *error_, *b_;  // of one task
     Motion<double> motion_;
 };

@@ -3,7 +3,7 @@
 // zero Jacobian and an unlimited margin.
 #pragma once
 
-#include "kernels/sphere_distance.hpp"
+#include "limits/near_pairs.hpp"
 #include "limits/step_cuts.hpp"
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
@@ -62,6 +62,7 @@ class CollisionLimit {
     }
 
     int used() const { return used_; }
+    int pair(int row) const { return near_[row].pair; }
 
     void error(double* e) const {
         constexpr double unlimited = 1e30;
@@ -107,11 +108,10 @@ class CollisionLimit {
     }
 
     // Adds to `cuts` the pairs that a step has brought within the margin, or closer if they were within it before.
-    // `world` is the end of the step and, after place_before(), its start; `before` are the poses at the start. True if
-    // there is something to add.
+    // `world` is the end of the step and, after place_before(), its start. True if there is something to add.
     template <class PlaceBefore>
     static bool add_cuts(const Model& model, const TaskEntry& entry, const Fields& fields, const World<double>& world,
-                         const Poses& poses_before, PlaceBefore&& place_before, StepCuts& cuts) {
+                         PlaceBefore&& place_before, StepCuts& cuts) {
         if (fields.switches->enabled == 0) return false;
         const DistanceQuery& query = query_of(fields);
         const double margin = fields.parameters->margin, bound = margin - tolerance;
@@ -122,14 +122,7 @@ class CollisionLimit {
             const auto consider = [&](const Proximity& near) {
                 if (n < StepCuts::most && after.first_body(near) != after.second_body(near)) found[n++] = near;
             };
-            // pairs that were farther apart than the parts can move are not close now
-            const double moved = 2 * after.largest_motion(poses_before);
-            const StepCuts::Neighbourhood& known = cuts.neighbourhood;
-            if (known.limit != &entry || known.beyond - moved < bound)
-                after.each_within(bound, consider);
-            else
-                for (int k = 0; k < known.count; ++k)
-                    if (known.near[k].distance - moved < bound) after.nearest_of(known.near[k].pair, bound, consider);
+            NearPairs(model, cuts.memory_of(entry), entry.memory).each_within_nearby(after, bound, consider);
         }
         if (n == 0) return false;
         place_before();
@@ -165,19 +158,15 @@ class CollisionLimit {
         }
         const int n_cuts = used_;
         const double zone = parameters_.margin + parameters_.slow_down + state_.reach;
-        StepCuts::Neighbourhood* seen = state_.cuts ? &state_.cuts->neighbourhood : nullptr;
-        if (seen) seen->limit = &entry, seen->count = 0, seen->beyond = zone;
         const auto consider = [&](const Proximity& near) {
             if (distances_.first_body(near) == distances_.second_body(near)) return;
-            if (seen && seen->count < StepCuts::most_near)
-                seen->near[seen->count++] = {near.pair, near.distance};
-            else if (seen)
-                seen->beyond = -HUGE_VAL;  // there are more
             for (int k = 0; k < n_cuts; ++k)
                 if (near_[k].first == near.first && near_[k].second == near.second && near_[k].pair == near.pair)
                     return;
             add(near, 0);
         };
+        if (double* memory = state_.cuts ? state_.cuts->memory_of(entry) : nullptr)
+            return NearPairs(state_.model, memory, entry.memory).each_within(distances_, zone, consider);
         if (!state_.brakes) return distances_.each_within(zone, consider);
         for (int pair = 0; pair < query_.count(); ++pair) add_critical(pair, zone + stopping_distance(pair));
     }

@@ -16,19 +16,15 @@ struct StepCuts {
     Cut cuts[most];
     int count = 0;
 
-    // Pairs that are close at the start of the step, with distances; all others are farther apart than `beyond` [m].
-    static constexpr int most_near = 64;
-    struct Near {
-        int pair;
-        double distance;
-    };
-    struct Neighbourhood {
-        const TaskEntry* limit = nullptr;
-        Near near[most_near];
-        int count = 0;
-        double beyond = -HUGE_VAL;
-    };
-    Neighbourhood neighbourhood;  // of the limit that was evaluated last
+    // What limits remember from one step to the next, in the order of the entries from `first` on; null if nothing is.
+    double* memory = nullptr;
+    const TaskEntry* first = nullptr;
+    double* memory_of(const TaskEntry& entry) const {
+        if (!memory) return nullptr;
+        long before = 0;
+        for (const TaskEntry* other = first; other != &entry; ++other) before += other->memory;
+        return memory + before;
+    }
 
     // Adds a row, or tightens it by `excess` if it was there already; false if there is no room.
     bool add(const TaskEntry* limit, const Proximity& spheres, bool had_row, double excess) {

@@ -20,6 +20,7 @@ struct TaskEntry {
     std::int32_t inequality;  // J x <= e instead of J x = e
     std::int32_t required;    // whether a solution must meet it
     std::int32_t offset;      // of its block among the numbers of all tasks
+    std::int32_t memory;      // numbers that it keeps from one step to the next
 };
 template <>
 struct Layout<TaskEntry> {
@@ -28,7 +29,8 @@ struct Layout<TaskEntry> {
         return std::make_tuple(field("kind", &TaskEntry::kind), field("level", &TaskEntry::level),
                                field("frame", &TaskEntry::frame), field("reference", &TaskEntry::reference),
                                field("rows", &TaskEntry::rows), field("inequality", &TaskEntry::inequality),
-                               field("required", &TaskEntry::required), field("offset", &TaskEntry::offset));
+                               field("required", &TaskEntry::required), field("offset", &TaskEntry::offset),
+                               field("memory", &TaskEntry::memory));
     }
 };
 

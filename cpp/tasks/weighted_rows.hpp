@@ -82,6 +82,13 @@ inline int used_rows(const Limit&, int rows) {
 }
 inline int used_rows(const CollisionLimit& limit, int) { return limit.used(); }
 
+// Identifies a row of a limit from one state to the next.
+template <class Limit>
+inline int label_of(const Limit&, int row) {
+    return row;
+}
+inline int label_of(const CollisionLimit& limit, int row) { return limit.pair(row); }
+
 // Adds J x <= h of a limit.
 template <class Limit>
 inline void add_inequalities(const Limit& limit, int rows, const double* h, Objective& to) {

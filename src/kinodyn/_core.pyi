@@ -279,6 +279,7 @@ class WholeBody(NamedTuple):
     info: Array  # layout "whole_body_info"
     progress: Array  # only where progress was given
 
+def warm_start_size(robot: Robot, entries: np.ndarray, levels: int, /) -> int: ...
 def whole_body(
     robot: Robot,
     q: ArrayLike,
@@ -505,6 +506,7 @@ def touching(robot: Robot, query: CollisionQuery, q: ArrayLike, out: None = None
 class DistanceQuery:
     obstacle_pairs: list[tuple[int, int]]
     address: float
+    memory: int
     def __init__(
         self,
         robot: Robot,

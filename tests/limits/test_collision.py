@@ -199,3 +199,29 @@ def test_unknown_names_are_found_when_a_solver_is_made() -> None:
     limit = CollisionLimit(pairs=[("panda_link6", "nobody")])
     with pytest.raises(kd.KinodynError, match="nobody"):
         kd.ik.WholeBody(kd.load("panda"), [kd.tasks.FrameTask("panda_hand_tcp", [0.5, 0.0, 0.4])], [limit])
+
+
+def test_what_a_solver_remembers_does_not_change_its_steps() -> None:
+    """Steps of a solver that has seen other configurations and worlds are those of a new one."""
+    robot, rng = kd.load("humanoid"), np.random.default_rng(3)
+    stand, world = robot.configuration("standing"), World()
+    world.add("table", Box((0.5, 1.2, 0.05)), pose([0.6, 0.0, 0.9]))
+    limit = CollisionLimit(world, allowed=[("left_thigh", "right_thigh")])
+    hand = kd.tasks.FrameTask("left_palm", kd.kinematics.com(robot, stand))
+    tasks = [hand, kd.tasks.PostureTask(stand, priority=1)]
+    limits = [PositionLimit(), VelocityLimit(), limit]
+    solver, q, fewest = kd.ik.WholeBody(robot, tasks, limits), stand, np.inf
+    for k in range(60):
+        if k % 10 == 0:
+            hand.target = kd.kinematics.com(robot, stand) + rng.uniform([-0.2, -0.5, -0.4], [0.8, 0.5, 0.4])
+        if k % 15 == 7:
+            world.move("table", pose([0.6 + 0.1 * rng.uniform(-1, 1), 0.0, 0.9]))
+        if k == 25:
+            world.add_sphere("ball", 0.1, [0.4, 0.5, 1.1])  # more pairs than the solver was made for
+        if k in (30, 45):
+            q = robot.integrate(stand, 0.05 * rng.normal(size=robot.nv))  # far from the configuration before
+        before = solver._velocity
+        step, fresh = solver.step(q, 0.01), kd.ik.WholeBody(robot, tasks, limits).step(q, 0.01, v=before)
+        np.testing.assert_allclose(step.q, fresh.q, atol=1e-6)
+        fewest, q = min(fewest, float(limit.distance(robot, q).distance)), step.q
+    assert fewest < limit.margin + limit.slow_down  # rows were needed

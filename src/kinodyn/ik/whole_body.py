@@ -76,7 +76,7 @@ class WholeBody:
         self._levels = len(levels)
         self._table = TaskTable(robot, [(levels.index(rank), entry) for rank, entry in self.order])
         self._make_bounds()
-        self._cold_start = np.zeros((self._levels + 1) * robot.nv)
+        self._cold_start = np.zeros(_core.warm_start_size(robot, self._table.entries, self._levels))
         self._warm_start = self._cold_start
         self._velocity = np.zeros(robot.nv)
         self._dt = 0.0

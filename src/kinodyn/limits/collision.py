@@ -123,6 +123,9 @@ class CollisionLimit(RowLimit):
     def row_count(self, robot: Robot) -> int:
         return self.rows
 
+    def memory(self, robot: Robot) -> int:
+        return int(self._query(robot).core.memory)
+
     def check(self, robot: Robot) -> None:
         super().check(robot)
         self._query(robot)

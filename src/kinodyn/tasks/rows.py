@@ -105,6 +105,20 @@ class Rows(ABC):
         """
         return -1, -1
 
+    def memory(self, robot: Robot) -> int:
+        """Count the numbers that the core keeps from one step to the next.
+
+        Parameters
+        ----------
+        robot
+
+        Returns
+        -------
+        int
+            Number of float64.
+        """
+        return 0
+
     def check(self, robot: Robot) -> None:
         """Raise if these rows are not defined for the robot.
 
@@ -290,6 +304,7 @@ class Block:
         entry["frame"], entry["reference"] = source.frames(self.robot)
         entry["rows"], entry["offset"] = self.rows, self.offset
         entry["inequality"], entry["required"] = source.inequality, source.required
+        entry["memory"] = source.memory(self.robot)
 
     def attach(self, numbers: Array) -> None:
         """Use the corresponding part of a new array (..., size of all blocks)."""
