@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,6 +92,24 @@ def test_a_corner_of_the_corridor_is_rounded(cart: kd.Robot) -> None:
         q = motion(np.linspace(0.0, motion.duration, 5000))
         assert_exactly_free(q)
         assert np.linalg.norm(q - path[1], axis=1).min() > 1e-3
+
+
+def test_parts_that_nearly_touch_and_do_not_move_block_nothing(tmp_path: Path) -> None:
+    """A door 5 um from its frame, which it would hit if it were shut further, while a cart drives."""
+    panel = '<collision><origin xyz="{} -3 0"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+    door = f"""<link name="frame">{panel.format(0.0)}</link><link name="door">{panel.format(0.100005)}</link>
+      <joint name="wall" type="fixed"><parent link="floor"/><child link="frame"/></joint>
+      <joint name="shut" type="prismatic"><parent link="floor"/><child link="door"/><axis xyz="-1 0 0"/>
+        <limit lower="-1" upper="0.05" velocity="1" effort="1"/></joint></robot>"""
+    (tmp_path / "cart.urdf").write_text(CART.replace("</robot>", door))
+    robot = kd.load(tmp_path / "cart.urdf")
+    q = {name: np.zeros(3) for name in ("start", "goal")}
+    q["start"][robot.joint("x").q], q["goal"][robot.joint("y").q] = -0.8, 0.8
+    assert not kd.collision.free(robot, q["start"])
+    found = plan(robot, q["start"], q["goal"], corridor(), group=["x", "y"])
+    assert found.success, found
+    assert not any(kd.collision.contacts(robot, one, corridor()) for one in dense(robot, found.path)[::50])
+    assert found.trajectory().duration > 0.0
 
 
 def test_constrained_plans_are_shortened_on_the_shapes_too(cart: kd.Robot) -> None:

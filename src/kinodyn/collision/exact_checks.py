@@ -108,17 +108,27 @@ class ExactChecks:
 
     def _advance(self, q0: Array, q1: Array, pairs: list[Pair]) -> bool:
         speeds = self.speeds(np.abs(self.robot.difference(q0, q1)), pairs)
-        s = 0.0
+        # pairs that the motion does not move relative to each other are as far apart all along, however near
+        if not all(distance > 0.0 for distance in self.distances(q0, (p for p in pairs if speeds[p] == 0.0)).values()):
+            return False
+        pairs, s = [pair for pair in pairs if speeds[pair] > 0.0], 0.0
         for _ in range(MAX_STEPS):
             distances = self.distances(self.robot.interpolate(q0, q1, s), pairs)
             if s >= 1.0 or not distances:
                 return min(distances.values(), default=1.0) > 0.0
             if min(distances.values()) <= CONTACT_DISTANCE or time.perf_counter() > self.end:
                 return False
-            s = min(1.0, s + min(distances[pair] / max(speeds[pair], 1e-12) for pair in pairs))
+            s = min(1.0, s + min(distances[pair] / speeds[pair] for pair in pairs))
         return False
 
     def speeds(self, v: Array, pairs: list[Pair]) -> dict[Pair, float]:
         """Return bounds of how far the parts of each pair move towards each other over a motion (nv,) [m]."""
-        moved = dict(zip(self.query.form.groups, self.query.core.sweeps @ v, strict=True))
-        return {pair: sum(float(moved.get(name, 0.0)) for name in pair) for pair in pairs}
+        sweeps = dict(zip(self.query.form.groups, self.query.core.sweeps, strict=True))
+        still = np.zeros(len(v))
+        found = {}
+        for pair in pairs:
+            first, second = (sweeps.get(name, still) for name in pair)
+            # joints that move both parts do not move them relative to each other
+            apart = (first > 0.0) != (second > 0.0)
+            found[pair] = float(((first + second) * v)[apart].sum())
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import comb
 
 import numpy as np
@@ -64,21 +65,24 @@ class ExactCurves:
         checks = ExactChecks(everything, self.allowed)
         nearby = self.query.of_all_joints(self.allowed, shrink=-NEAR_DISTANCE, bounds=range_of(robot, q))
         near = list(dict.fromkeys(pair for row in q for pair in nearby.touching(row)))
-        if min((d for row in q[1:-1] for d in checks.distances(row, near).values()), default=1.0) <= CONTACT_DISTANCE:
+        speeds = checks.speeds(_largest_rates(piece), near)
+        moving = [pair for pair in near if speeds[pair] > 0.0]
+        if min(checks.distances(q[0], (pair for pair in near if not speeds[pair])).values(), default=1.0) <= 0.0:
+            return False
+        if min((d for row in q[1:-1] for d in checks.distances(row, moving).values()), default=1.0) <= CONTACT_DISTANCE:
             return False
         allowed = self.allowed | {frozenset(pair) for pair in near}
         others = self.query.of_all_joints(allowed, bounds=range_of(robot, q))
         if bool(pieces_free(others, piece, resolution=self.resolution).all()):
-            return _advance(checks, piece, near)
+            return _advance(checks, piece, moving, speeds)
         if depth == 0:
             return False
         middle = 0.5 * piece.duration
         return self._free(until(piece, middle), depth - 1) and self._free(remaining(piece, middle), depth - 1)
 
 
-def _advance(checks: ExactChecks, piece: PiecewisePolynomial, pairs: list[Pair]) -> bool:
+def _advance(checks: ExactChecks, piece: PiecewisePolynomial, pairs: list[Pair], speeds: Mapping[Pair, float]) -> bool:
     """Follow pairs by conservative advancement: while they move less than their distance, they cannot collide."""
-    speeds = checks.speeds(_largest_rates(piece), pairs)
     t = 0.0
     for _ in range(MAX_STEPS):
         distances = checks.distances(piece(t), pairs)
@@ -86,7 +90,7 @@ def _advance(checks: ExactChecks, piece: PiecewisePolynomial, pairs: list[Pair])
             return False
         if t >= piece.duration or not distances:
             return True
-        t = min(piece.duration, t + min(distances[pair] / max(speeds[pair], 1e-12) for pair in pairs))
+        t = min(piece.duration, t + min(distances[pair] / speeds[pair] for pair in pairs))
     return False
 
 
