@@ -41,6 +41,7 @@ from kinodyn.planning.settings import PlannerSettings
 MAX_MEASURED = 256  # goals, nearest first, of which those whose spheres overlap least are tried first
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
 GOAL_TIME_FRACTION = 0.5  # fraction of the time budget for pose goals
+ESCAPE_TIME_FRACTION = 0.2  # fraction of the remaining time for motions from the ends to where spheres are free
 SPHERES_TIME_FRACTION = 0.3  # fraction of the time budget before the exact shapes decide
 RADIUS_REDUCTIONS = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] of spheres where exact shapes decide
 FIRST_SEARCH_TIME = 0.02  # [s] of the first search with each reduction; doubled in each further round
@@ -265,8 +266,10 @@ class _Problem:
 
     def on_spheres(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
         """Search between configurations whose spheres are free; None if there are none next to the ends."""
-        starts = [End(self.start, self.start)] if self.start_free else self.ends(self.start[None], settings, end)
-        goal_ends = self.ends(goals, settings, end)
+        now = time.perf_counter()
+        by = now + ESCAPE_TIME_FRACTION * (end - now)
+        starts = [End(self.start, self.start)] if self.start_free else self.ends(self.start[None], settings, by)
+        goal_ends = self.ends(goals, settings, by) if starts else []
         if not starts or not goal_ends:
             return None
         share = SPHERES_TIME_FRACTION if exact.is_available() else 1.0

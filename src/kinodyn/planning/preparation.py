@@ -13,7 +13,7 @@ from kinodyn.collision.shapes import Mesh
 from kinodyn.description.types import Description
 from kinodyn.model.robot import Robot
 
-MAX_TRIANGLES = 20_000  # of all links, a fraction of a second; links of larger robots are prepared when they are needed
+MAX_TRIANGLES = 1_000_000  # of all links, some seconds; links of larger robots are prepared when they are needed
 
 _PREPARED: WeakSet[Description] = WeakSet()
 
