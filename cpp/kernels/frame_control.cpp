@@ -6,6 +6,7 @@
 
 #include "kernels/manifold.hpp"
 #include "kernels/motion.hpp"
+#include "solver/cholesky.hpp"
 #include "solver/jacobi_svd.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -142,20 +143,14 @@ struct FrameControl {
             return i >= j ? M[(base + i) * nv + base + j] : M[(base + j) * nv + base + i];
         }
 
-        // Cholesky's factor of the joints' inertia, the inverses of its diagonal in z.
+        // L: the factor of the joints' inertia.
         void factor() {
-            for (long i = 0; i < n; ++i)
-                for (long j = 0; j <= i; ++j) {
-                    double total = inertia(i, j);
-                    for (long c = 0; c < j; ++c) total -= L[i * n + c] * L[j * n + c];
-                    if (i == j) {
-                        w.check_pivot(total, static_cast<int>(base + i));
-                        L[i * n + i] = __builtin_sqrt(total);
-                        z[i] = 1 / L[i * n + i];
-                    } else {
-                        L[i * n + j] = total * z[j];
-                    }
-                }
+            cholesky(
+                L, n, n, [&](long i, long j) { return inertia(i, j); },
+                [&](long i, double d) {
+                    w.check_pivot(d, static_cast<int>(base + i));
+                    return d;
+                });
         }
 
         // A row of Y and its right-hand side: with Y Y^T = S J M^-1 J^T S, or S J J^T S, and S of the scale.
@@ -165,10 +160,8 @@ struct FrameControl {
             for (long i = 0; i < n; ++i) {
                 already += row[i] * a0[i];
                 y[i] = gains.scale[r] * row[i];
-                if (!weighted) continue;
-                for (long c = 0; c < i; ++c) y[i] -= L[i * n + c] * y[c];
-                y[i] *= z[i];
             }
+            if (weighted) solve_lower(L, n, n, y);
             b[r] = gains.scale[r] * (b[r] - already);
         }
 
@@ -176,19 +169,19 @@ struct FrameControl {
         // inverse bounds its largest eigenvalue, which usually decides.
         bool exactly() {
             double C[6][6], inverse[6][6], turned[6], x[6], trace = 0;
-            for (long i = 0; i < k; ++i)
-                for (long j = 0; j <= i; ++j) {
-                    double total = 0;
-                    for (long c = 0; c < n; ++c) total += Y[i * n + c] * Y[j * n + c];
-                    for (long c = 0; c < j; ++c) total -= C[i][c] * C[j][c];
-                    if (i > j)
-                        C[i][j] = total * inverse[j][j];
-                    else if (total > 0)
-                        inverse[i][i] = 1 / __builtin_sqrt(total);
-                    else
-                        return false;
-                }
+            bool definite = true;
+            const auto product = [&](long i, long j) {
+                double total = 0;
+                for (long c = 0; c < n; ++c) total += Y[i * n + c] * Y[j * n + c];
+                return total;
+            };
+            cholesky(C[0], k, 6, product, [&](long, double d) {
+                definite = definite && d > 0;
+                return definite ? d : 1;
+            });
+            if (!definite) return false;
             for (long i = 0; i < k; ++i) {  // the inverse of C, and C^-1 b
+                inverse[i][i] = C[i][i];
                 turned[i] = inverse[i][i] * b[i];
                 trace += inverse[i][i] * inverse[i][i];
                 for (long j = 0; j < i; ++j) {
@@ -237,7 +230,8 @@ struct FrameControl {
             for (long i = 0; i < n; ++i) {
                 double tau = h[base + i];
                 for (long j = 0; j < n; ++j) tau += inertia(i, j) * (weighted ? a0[j] : a0[j] + z[j]);
-                for (long j = 0; weighted && j <= i; ++j) tau += L[i * n + j] * z[j];
+                if (weighted) tau += z[i] / L[i * n + i];
+                for (long j = 0; weighted && j < i; ++j) tau += L[i * n + j] * z[j];
                 for (long r = 0; r < k; ++r) tau += J[r * nv + base + i] * w.in[in::wrench][rows[r]];
                 const double limit = joints.torque_limit[i];
                 w.out[out::desired][base + i] = tau;

@@ -23,6 +23,7 @@
 #include "kernels/ik.hpp"
 
 #include "kernels/placement.hpp"
+#include "solver/cholesky.hpp"
 #include "solver/jacobi_svd.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -296,26 +297,13 @@ struct InverseKinematics {
                 }
         }
 
-        // (N + damping) step = g by Cholesky's method, in place.
+        // (N + damping) step = g, in place.
         void solve_step(T damping) {
-            for (long i = 0; i < n; ++i) {
-                for (long j = 0; j <= i; ++j) {
-                    T sum = N[i * n + j];
-                    if (i == j) sum += damping;
-                    for (long k = 0; k < j; ++k) sum -= N[i * n + k] * N[j * n + k];
-                    N[i * n + j] = i == j ? 1.0 / L::root(L::larger(sum, T(1e-30))) : sum * N[j * n + j];
-                }
-            }
-            for (long i = 0; i < n; ++i) {
-                T sum = g[i];
-                for (long k = 0; k < i; ++k) sum -= N[i * n + k] * step[k];
-                step[i] = sum * N[i * n + i];
-            }
-            for (long i = n - 1; i >= 0; --i) {
-                T sum = step[i];
-                for (long k = i + 1; k < n; ++k) sum -= N[k * n + i] * step[k];
-                step[i] = sum * N[i * n + i];
-            }
+            cholesky(
+                N, n, n, [&](long i, long j) { return i == j ? N[i * n + i] + damping : N[i * n + j]; },
+                [](long, T d) { return L::larger(d, T(1e-30)); });
+            for (long i = 0; i < n; ++i) step[i] = g[i];
+            cholesky_solve(N, n, n, step);
         }
 
         // Takes the step in the active lanes, no joint by more than a radian or a metre.
@@ -347,13 +335,6 @@ struct InverseKinematics {
             for (int j = 0; j < k; ++j)
                 if (model.bodies[w.call.bodies[j]].iq == model.bodies[w.call.bodies[k]].iq) return false;
             return true;
-        }
-        static void turn_by(T* u, const Vec3<T>& r) {
-            const Vec3<T> h = T(0.5) * r, v = {u[0], u[1], u[2]};
-            const Vec3<T> x = v + u[3] * h + cross(v, h);
-            const T s = u[3] - dot(v, h);
-            const T k = 1.0 / L::root(dot(x, x) + s * s);
-            u[0] = k * x.x, u[1] = k * x.y, u[2] = k * x.z, u[3] = k * s;
         }
         void clamp() {
             for (int k = 0; k < model.nq; ++k)

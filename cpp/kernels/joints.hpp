@@ -98,6 +98,16 @@ inline Mat3<T> rotation(const T* q) {
             {s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)}};
 }
 
+// Turns a unit quaternion [x y z w] by the rotation vector r in its own frame, to first order, and normalises it.
+template <class T>
+inline void turn_by(T* u, const Vec3<T>& r) {
+    const Vec3<T> h = T(0.5) * r, v = {u[0], u[1], u[2]};
+    const Vec3<T> x = v + u[3] * h + cross(v, h);
+    const T s = u[3] - dot(v, h);
+    const T k = 1.0 / Lanes<T>::root(dot(x, x) + s * s);
+    u[0] = k * x.x, u[1] = k * x.y, u[2] = k * x.z, u[3] = k * s;
+}
+
 // Sine and cosine of revolute joints: computed for all joints at once, to avoid the latency of dependent calls.
 template <class T>
 inline void joint_angle(const Body& b, const T* q, SinCos<T>& result) {

@@ -5,6 +5,7 @@
 #include "kernels/frames.hpp"
 #include "kernels/manifold.hpp"
 #include "planning/constrained_problem.hpp"
+#include "solver/cholesky.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -250,28 +251,18 @@ class Projection {
         return true;
     }
 
-    // Solves A y = errors by Cholesky decomposition.
+    // Solves A y = errors; false if A is not positive definite.
     bool solve() {
-        for (long i = 0; i < n_rows_; ++i) {
-            double right = rows_[i].error;
-            for (long j = 0; j <= i; ++j) {
-                double sum = A_[i][j];
-                for (long k = 0; k < j; ++k) sum -= A_[i][k] * A_[j][k];
-                if (j < i) {
-                    A_[i][j] = sum / A_[j][j];
-                    right -= A_[i][j] * y_[j];
-                } else {
-                    if (!(sum > 0)) return false;
-                    A_[i][i] = __builtin_sqrt(sum);
-                }
-            }
-            y_[i] = right / A_[i][i];
-        }
-        for (long i = n_rows_ - 1; i >= 0; --i) {
-            for (long k = i + 1; k < n_rows_; ++k) y_[i] -= A_[k][i] * y_[k];
-            y_[i] /= A_[i][i];
-        }
-        return true;
+        bool definite = true;
+        cholesky(
+            A_.data, n_rows_, A_.stride, [&](long i, long j) { return A_[i][j]; },
+            [&](long, double d) {
+                definite = definite && d > 0;
+                return definite ? d : 1;
+            });
+        for (long i = 0; i < n_rows_; ++i) y_[i] = rows_[i].error;
+        cholesky_solve(A_.data, n_rows_, A_.stride, y_);
+        return definite;
     }
 
     void move(double* q, double scale) {

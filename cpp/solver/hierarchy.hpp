@@ -10,6 +10,7 @@
 #pragma once
 
 #include "solver/active_set.hpp"
+#include "solver/cholesky.hpp"
 #include "solver/null_space.hpp"
 #include "solver/objective.hpp"
 

@@ -4,7 +4,7 @@
 // linearly dependent relative to its own diagonal element before elimination, and as zero relative to the largest one.
 #pragma once
 
-#include "kernels/batch.hpp"
+#include "solver/cholesky.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -15,7 +15,7 @@ constexpr double zero_row = 1e-14;  // of the largest diagonal element: a row of
 // Algorithms", 2002, sections 10.3 and 20.5). Memory: 2 m^2 + 3 m. Returns the rank.
 inline long minimum_norm_solution(const double* A, const double* b, long m, double* f, double* memory) {
     constexpr double rank_tolerance = 1e-11;
-    double *L = memory, *R = L + m * m, *remainder = R + m * m, *x = remainder + m, *diagonal = x + m;
+    double *L = memory, *Rt = L + m * m, *remainder = Rt + m * m, *x = remainder + m, *diagonal = x + m;
     double largest = 0;
     for (long i = 0; i < m; ++i) largest = A[i * m + i] > largest ? A[i * m + i] : largest;
     for (long i = 0; i < m; ++i) diagonal[i] = remainder[i] = A[i * m + i] > zero_row * largest ? A[i * m + i] : 0;
@@ -39,31 +39,26 @@ inline long minimum_norm_solution(const double* A, const double* b, long m, doub
     }
     for (long k = 0; k < rank; ++k) {  // Gram-Schmidt, twice, so that Q is orthogonal to rounding
         double* column = L + k * m;
-        for (long j = 0; j <= k; ++j) R[j * m + k] = 0;
+        for (long j = 0; j < k; ++j) Rt[k * m + j] = 0;
         for (int twice = 0; twice < 2; ++twice)
             for (long j = 0; j < k; ++j) {
                 double along = 0;
                 for (long i = 0; i < m; ++i) along += L[j * m + i] * column[i];
                 for (long i = 0; i < m; ++i) column[i] -= along * L[j * m + i];
-                R[j * m + k] += along;
+                Rt[k * m + j] += along;
             }
         double length = 0;
         for (long i = 0; i < m; ++i) length += column[i] * column[i];
-        R[k * m + k] = __builtin_sqrt(length);
-        for (long i = 0; i < m; ++i) column[i] /= R[k * m + k];
+        const double inverse = 1 / __builtin_sqrt(length);
+        Rt[k * m + k] = inverse;
+        for (long i = 0; i < m; ++i) column[i] *= inverse;
     }
     for (long k = 0; k < rank; ++k) {
         x[k] = 0;
         for (long i = 0; i < m; ++i) x[k] += L[k * m + i] * b[i];
     }
-    for (long k = rank - 1; k >= 0; --k) {
-        for (long j = k + 1; j < rank; ++j) x[k] -= R[k * m + j] * x[j];
-        x[k] /= R[k * m + k];
-    }
-    for (long k = 0; k < rank; ++k) {
-        for (long j = 0; j < k; ++j) x[k] -= R[j * m + k] * x[j];
-        x[k] /= R[k * m + k];
-    }
+    solve_lower_transposed(Rt, rank, m, x);
+    solve_lower(Rt, rank, m, x);
     for (long i = 0; i < m; ++i) {
         f[i] = 0;
         for (long k = 0; k < rank; ++k) f[i] += L[k * m + i] * x[k];
@@ -79,30 +74,16 @@ inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
     T* C = memory;
     T largest = 0.0, least = 1.0;
     for (long i = 0; i < m; ++i) largest = L::larger(largest, A[i * m + i]);
-    for (long i = 0; i < m; ++i) {
-        least = L::smaller(least, A[i * m + i] - zero_row * largest);
-        for (long j = 0; j <= i; ++j) {
-            T total = A[i * m + j];
-            for (long k = 0; k < j; ++k) total -= C[i * m + k] * C[j * m + k];
-            if (i == j) {
-                least = L::smaller(least, total - regular * A[i * m + i]);
-                C[i * m + i] = 1.0 / L::root(L::larger(total, T(1e-300)));
-            } else {
-                C[i * m + j] = total * C[j * m + j];
-            }
-        }
-    }
+    for (long i = 0; i < m; ++i) least = L::smaller(least, A[i * m + i] - zero_row * largest);
+    cholesky(
+        C, m, m, [&](long i, long j) { return A[i * m + j]; },
+        [&](long i, T d) {
+            least = L::smaller(least, d - regular * A[i * m + i]);
+            return L::larger(d, T(1e-300));
+        });
     if (L::all_positive(least)) {
-        for (long i = 0; i < m; ++i) {
-            T total = b[i];
-            for (long k = 0; k < i; ++k) total -= C[i * m + k] * f[k];
-            f[i] = total * C[i * m + i];
-        }
-        for (long i = m - 1; i >= 0; --i) {
-            T total = f[i];
-            for (long k = i + 1; k < m; ++k) total -= C[k * m + i] * f[k];
-            f[i] = total * C[i * m + i];
-        }
+        for (long i = 0; i < m; ++i) f[i] = b[i];
+        cholesky_solve(C, m, m, f);
         return static_cast<double>(m);
     }
     double* scratch = reinterpret_cast<double*>(C + m * m);

@@ -1,0 +1,337 @@
+// One Gauss-Newton step of frames of a clip; see retarget.cpp.
+#pragma once
+
+#include <string.h>
+
+#include "core/retarget.hpp"
+#include "kernels/placement.hpp"
+#include "solver/cholesky.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+// One Gauss-Newton step of the frames of a pack.
+class FrameStep {
+  public:
+    explicit FrameStep(const RetargetProblem& problem, Pack* memory)
+        : p_(problem), model_(*problem.model), n_(static_cast<int>(problem.dofs.size())) {
+        const long bodies = static_cast<long>(model_.bodies.size());
+        const auto take = [&](long words) {
+            Pack* start = memory;
+            memory += words;
+            return start;
+        };
+        at_ = reinterpret_cast<Placement<Pack>*>(take(12 * bodies));
+        angles_ = reinterpret_cast<SinCos<Pack>*>(take(2 * bodies));
+        S_ = reinterpret_cast<Spatial<Pack>*>(take(6 * model_.ncolumns));
+        h_ = reinterpret_cast<Vec3<Pack>*>(take(3 * bodies));
+        mass_ = reinterpret_cast<double*>(take(bodies));
+        q_ = take(model_.nq);
+        old_ = take(model_.nq);
+        N_ = take(static_cast<long>(n_) * n_);
+        g_ = take(n_);
+        free_ = take(n_);
+        c_ = reinterpret_cast<Vec3<Pack>*>(take(3L * n_));
+    }
+    static long words(const RetargetProblem& p) {
+        const long bodies = static_cast<long>(p.model->bodies.size()), n = static_cast<long>(p.dofs.size());
+        return 18 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + n * n + 5 * n;
+    }
+
+    void run(long t) {
+        t_ = t;
+        for (int k = 0; k < model_.nq; ++k) q_[k] = old_[k] = load(p_.q + k * p_.padded + t);
+        place();
+        clear();
+        const T damping = load(p_.damping + t), before = add_all(true);
+        for (int i = 0; i < n_; ++i) N_[i * n_ + i] += damping;
+        fix_at_limits();
+        solve();
+        integrate();
+        place();
+        // a step that does not lower the cost is rejected, and the next one is shorter (D. W. Marquardt, 1963)
+        const T better = L::one_if_less(add_all(false), before);
+        save(p_.damping + t, L::larger(T(min_damping), L::smaller(T(max_damping), damping * (10.0 - 9.7 * better))));
+        for (int k = 0; k < model_.nq; ++k) save(p_.q + k * p_.padded + t, better * q_[k] + (1.0 - better) * old_[k]);
+    }
+
+    // Positions of the points and of the CoM.
+    void measure(long t) {
+        for (int k = 0; k < model_.nq; ++k) q_[k] = load(p_.q + k * p_.padded + t);
+        place();
+        const int measured = p_.settings.base_only ? p_.points : p_.tracked;
+        for (int k = 0; k < measured; ++k) {
+            const Vec3<Pack> x = position(k) + origin_;
+            double* out = p_.point + 3 * k * p_.padded + t;
+            save(out, x.x), save(out + p_.padded, x.y), save(out + 2 * p_.padded, x.z);
+        }
+        if (model_.total_mass <= 0) return;
+        gather();
+        const Vec3<Pack> com = T(1 / model_.total_mass) * h_[0] + origin_;
+        save(p_.com + t, com.x), save(p_.com + p_.padded + t, com.y), save(p_.com + 2 * p_.padded + t, com.z);
+    }
+
+  private:
+    using T = Pack;
+    using L = Lanes<Pack>;
+
+    static Pack load(const double* from) {
+        Pack x;
+        memcpy(&x.v, from, sizeof x.v);
+        return x;
+    }
+    static void save(double* to, const Pack& x) { memcpy(to, &x.v, sizeof x.v); }
+
+    const RetargetProblem& p_;
+    const Model& model_;
+    const int n_;
+    long t_ = 0;
+    Placement<T>* at_;
+    SinCos<T>* angles_;
+    Spatial<T>* S_;
+    Vec3<T>* h_;
+    double* mass_;
+    T *q_, *old_, *N_, *g_, *free_;
+    Vec3<T>* c_;
+    Vec3<T> origin_;
+
+    static constexpr double min_damping = 1e-5, max_damping = 1e4;
+
+    // The cost of the frame, without the CoM; with `derivatives`, also the normal equations.
+    T add_all(bool derivatives) {
+        T cost = add_points(derivatives) + add_rows(derivatives) + add_proximity(derivatives);
+        return cost + add_com(derivatives);
+    }
+
+    // Poses and columns about the origin of the first body.
+    void place() {
+        joint_angles(model_, q_, angles_);
+        const int n = static_cast<int>(model_.bodies.size());
+        for (int i = 0; i < n; ++i) {
+            const Body& body = model_.bodies[i];
+            visit(body.kind, [&](auto kind) {
+                using J = Joint<decltype(kind)::value, T>;
+                T store[joint_words];
+                const J joint = J::at(body, q_, angles_[i], store);
+                kinodyn::KINODYN_TARGET::place<T>(joint, parent_of(at_, body), at_[i]);
+                if (i == 0) origin_ = at_[0].p;
+                if (body.parent < 0) at_[i].p -= origin_;
+                for (int k = 0; k < J::n; ++k) S_[body.column + k] = joint.world_column(k, at_[i].R, at_[i].p);
+            });
+        }
+    }
+    // Could the point be below the ground in any lane, however its body is turned?
+    bool reaches_ground(int k) const {
+        if (!p_.above_ground[k]) return false;
+        const double* local = p_.point_local + 3 * k;
+        const double far = __builtin_sqrt(local[0] * local[0] + local[1] * local[1] + local[2] * local[2]);
+        return !L::all_zero(L::one_if_less(at_[p_.point_body[k]].p.z + origin_.z, T(far)));
+    }
+    Vec3<T> position(int k) const {
+        const Placement<T>& body = at_[p_.point_body[k]];
+        return body.p + body.R * vec(p_.point_local + 3 * k);
+    }
+    // First moments of mass of subtrees.
+    void gather() {
+        const int n = static_cast<int>(model_.bodies.size());
+        for (int i = 0; i < n; ++i) {
+            const Body& body = model_.bodies[i];
+            mass_[i] = body.mass;
+            h_[i] = at_[i].R * vec(body.h) + T(body.mass) * at_[i].p;
+        }
+        for (int i = n - 1; i > 0; --i) {
+            const int parent = model_.bodies[i].parent;
+            if (parent >= 0) mass_[parent] += mass_[i], h_[parent] += h_[i];
+        }
+    }
+
+    void clear() {
+        for (int i = 0; i < n_; ++i) {
+            g_[i] = 0.0;
+            for (int j = 0; j <= i; ++j) N_[i * n_ + j] = 0.0;
+        }
+    }
+
+    T add_points(bool derivatives) {
+        T cost = 0.0;
+        for (int k = 0; k < p_.points; ++k) {
+            const bool tracked = k < p_.tracked;
+            if (!tracked && !reaches_ground(k)) continue;
+            const T weight = tracked ? load(p_.weight + k * p_.padded + t_) : T(0.0);
+            const Vec3<T> x = position(k);
+            const T below = p_.above_ground[k] ? L::one_if_less(x.z + origin_.z, T(0.0)) : T(0.0);
+            if (!tracked && L::all_zero(below)) continue;
+            const T squared = weight * weight;
+            const T lift = below * (p_.settings.ground_weight * p_.settings.ground_weight);
+            Vec3<T> d = {T(0.0), T(0.0), T(0.0)};
+            if (tracked) {
+                const double* target = p_.target + 3 * k * p_.padded + t_;
+                d = Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
+            }
+            const T height = x.z + origin_.z;
+            cost += squared * dot(d, d) + lift * height * height;
+            if (!derivatives) continue;
+            add(p_.chains[static_cast<std::size_t>(k)], x, {squared, squared, squared + lift},
+                {squared * d.x, squared * d.y, squared * d.z - lift * height});
+        }
+        return cost;
+    }
+    // Adds J^T W J and J^T f for a point x that the given columns move.
+    void add(const std::vector<int>& chain, const Vec3<T>& x, const Vec3<T>& weight, const Vec3<T>& force) {
+        const int m = static_cast<int>(chain.size());
+        const int* columns = chain.data();
+        for (int i = 0; i < m; ++i) {
+            const Spatial<T>& s = S_[columns[i]];
+            c_[i] = s.lin + cross(s.ang, x);
+            g_[index(columns[i])] += dot(c_[i], force);
+        }
+        for (int i = 0; i < m; ++i) {
+            const Vec3<T> w = {weight.x * c_[i].x, weight.y * c_[i].y, weight.z * c_[i].z};
+            const int row = index(columns[i]);
+            for (int j = 0; j <= i; ++j) {
+                const int column = index(columns[j]);
+                N_[row >= column ? row * n_ + column : column * n_ + row] += dot(w, c_[j]);
+                if (row == column && i != j) N_[row * n_ + row] += dot(w, c_[j]);  // mimic joints share a coordinate
+            }
+        }
+    }
+    int index(int column) const {
+        return p_.dof_index[static_cast<std::size_t>(model_.column_iv[static_cast<std::size_t>(column)])];
+    }
+
+    T add_com(bool derivatives) {
+        const T weight = load(p_.com_weight + t_);
+        if (L::all_zero(weight) || model_.total_mass <= 0) return 0.0;
+        gather();
+        const T squared = weight * weight;
+        const double share = 1 / model_.total_mass;
+        const Vec3<T> com = T(share) * h_[0] + origin_;
+        const T x = load(p_.com_target + t_) - com.x, y = load(p_.com_target + p_.padded + t_) - com.y;
+        const T cost = squared * (x * x + y * y), dx = squared * x, dy = squared * y;
+        if (!derivatives) return cost;
+        for (int i = 0; i < n_; ++i) c_[i] = {T(0.0), T(0.0), T(0.0)};
+        for (int column = 0; column < model_.ncolumns; ++column) {
+            const int i = index(column), body = model_.column_body[static_cast<std::size_t>(column)];
+            if (i < 0) continue;
+            c_[i] += T(share * mass_[body]) * S_[column].lin + T(share) * cross(S_[column].ang, h_[body]);
+        }
+        for (int i = 0; i < n_; ++i) {
+            g_[i] += c_[i].x * dx + c_[i].y * dy;
+            const T a = squared * c_[i].x, b = squared * c_[i].y;
+            for (int j = 0; j <= i; ++j) N_[i * n_ + j] += a * c_[j].x + b * c_[j].y;
+        }
+        return cost;
+    }
+
+    // Rows gradient . q >= bound, where they are violated. Their gradients are those of joints with one coordinate.
+    T add_rows(bool derivatives) {
+        T cost = 0.0;
+        if (p_.settings.base_only) return cost;
+        const double squared = p_.settings.row_weight * p_.settings.row_weight;
+        for (int r = 0; r < p_.rows; ++r) {
+            T lack = load(p_.row_bound + r * p_.padded + t_);
+            if (L::all_zero(L::one_if_less(T(-1e5), lack))) break;  // rows are in order of distance: the rest is unused
+            const double* gradient = p_.row_gradient + static_cast<long>(r) * n_ * p_.padded + t_;
+            for_joints([&](int i, int iq) { lack -= load(gradient + i * p_.padded) * q_[iq]; });
+            const T active = squared * L::one_if_less(T(0.0), lack);
+            if (L::all_zero(active)) continue;
+            cost += active * lack * lack;
+            if (!derivatives) continue;
+            for (int i = 0; i < n_; ++i) {
+                const T a = active * load(gradient + i * p_.padded);
+                g_[i] += a * lack;
+                for (int j = 0; j <= i; ++j) N_[i * n_ + j] += a * load(gradient + j * p_.padded);
+            }
+        }
+        return cost;
+    }
+
+    // Calls f(index in dofs, q index) for each joint of one coordinate that moves, once.
+    template <class F>
+    void for_joints(F&& f) const {
+        long seen = -1;
+        for (const Body& body : model_.bodies) {
+            if (dofs(body.kind) != 1) continue;
+            const int i = p_.dof_index[static_cast<std::size_t>(body.iv)];
+            if (i < 0 || (model_.mimic && body.iv <= seen)) continue;
+            seen = body.iv;
+            f(i, body.iq);
+        }
+    }
+
+    T add_proximity(bool derivatives) {
+        T cost = 0.0;
+        if (!p_.settings.base_only)
+            for_joints([&](int i, int iq) {
+                const double near = p_.proximity[i], rest = p_.posture_weight[i];
+                const long k = iq * p_.padded + t_;
+                const T d = load(p_.z + k) - load(p_.u + k) - q_[iq], e = p_.posture[iq] - q_[iq];
+                cost += near * d * d + rest * e * e;
+                if (derivatives) N_[i * n_ + i] += near + rest, g_[i] += near * d + rest * e;
+            });
+        const Body& base = model_.bodies[0];
+        if (base.kind != Kind::Free || p_.dof_index[static_cast<std::size_t>(base.iv)] < 0) return cost;
+        const double near = p_.settings.base_proximity;
+        const T* x = q_ + base.iq;
+        T z[7];
+        for (int k = 0; k < 7; ++k) z[k] = load(p_.z + (base.iq + k) * p_.padded + t_);
+        const Vec3<T> d = tmul(rotation(x + 3), Vec3<T>{z[0] - x[0], z[1] - x[1], z[2] - x[2]});
+        // vector part of the quaternion from x to z, twice: the rotation for small angles
+        const Vec3<T> a = {x[3], x[4], x[5]}, b = {z[3], z[4], z[5]};
+        const Vec3<T> r = T(2.0) * (x[6] * b - z[6] * a - cross(a, b));
+        const T e[6] = {d.x, d.y, d.z, r.x, r.y, r.z};
+        for (int k = 0; k < 6; ++k) {
+            const int i = p_.dof_index[static_cast<std::size_t>(base.iv + k)];
+            cost += near * e[k] * e[k];
+            if (derivatives) N_[i * n_ + i] += near, g_[i] += near * e[k];
+        }
+        return cost;
+    }
+
+    // Fixes joints at a limit that the gradient pushes beyond it, so that the step is optimal for the others.
+    void fix_at_limits() {
+        if (p_.settings.base_only) return;
+        T fixed = 0.0;
+        for (int i = 0; i < n_; ++i) free_[i] = 1.0;
+        for_joints([&](int i, int iq) {
+            const T below = L::one_if_less(q_[iq], T(p_.lower[iq] + 1e-12)) * L::one_if_less(g_[i], T(0.0));
+            const T above = L::one_if_less(T(p_.upper[iq] - 1e-12), q_[iq]) * L::one_if_less(T(0.0), g_[i]);
+            free_[i] = (1.0 - below) * (1.0 - above);
+            fixed += below + above;
+        });
+        if (L::all_zero(fixed)) return;
+        for (int i = 0; i < n_; ++i) {
+            for (int j = 0; j < i; ++j) N_[i * n_ + j] *= free_[i] * free_[j];
+            N_[i * n_ + i] = free_[i] * N_[i * n_ + i] + (1.0 - free_[i]);
+            g_[i] *= free_[i];
+        }
+    }
+
+    // N step = g, in place; the step replaces g.
+    void solve() {
+        cholesky(
+            N_, n_, n_, [&](long i, long j) { return N_[i * n_ + j]; },
+            [](long, const T& d) { return L::larger(d, T(1e-12)); });
+        cholesky_solve(N_, n_, n_, g_);
+    }
+
+    void integrate() {
+        const double most = p_.settings.max_change;
+        for (int i = 0; i < n_; ++i) g_[i] = L::larger(T(-most), L::smaller(T(most), g_[i]));
+        for_joints(
+            [&](int i, int iq) { q_[iq] = L::larger(T(p_.lower[iq]), L::smaller(T(p_.upper[iq]), q_[iq] + g_[i])); });
+        for (const Body& body : model_.bodies) {
+            if (dofs(body.kind) == 1) continue;
+            const int i = p_.dof_index[static_cast<std::size_t>(body.iv)];
+            if (i < 0) continue;
+            T *x = q_ + body.iq, *s = g_ + i;
+            if (body.kind == Kind::Free) {
+                const Vec3<T> d = rotation(x + 3) * Vec3<T>{s[0], s[1], s[2]};
+                x[0] += d.x, x[1] += d.y, x[2] += d.z;
+                x += 3, s += 3;
+            }
+            turn_by(x, {s[0], s[1], s[2]});
+        }
+    }
+};
+
+}  // namespace kinodyn::KINODYN_TARGET
