@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cmath>
-#include <cstdio>
 #include <cstring>
 
 #include "core/pool.hpp"
@@ -21,22 +19,10 @@ namespace {
 
 PyArrayObject* array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
 
-[[noreturn]] void raise_named(const char* type, const std::string& message) {
-    const nb::object error = nb::module_::import_("kinodyn.errors").attr(type);
-    PyErr_SetString(error.ptr(), message.c_str());
-    throw nb::python_error();
-}
-
 std::string shape_text(const npy_intp* dims, int ndim) {
     std::string text = "(";
     for (int i = 0; i < ndim; ++i) text += std::to_string(dims[i]) + (i + 1 < ndim ? ", " : ndim == 1 ? "," : "");
     return text + ")";
-}
-
-std::string number_text(double x) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", x);
-    return text;
 }
 
 bool plain(PyObject* object) {
@@ -81,51 +67,6 @@ PyObject* as_doubles(const char* name, PyObject* value) {
 
 void import_numpy() {
     if (_import_array() < 0) throw nb::python_error();
-}
-
-void raise_input_error(const std::string& message) { raise_named("InputError", message); }
-
-const CompiledRobot& robot_from(nb::handle object) {
-    static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(nb::type<CompiledRobot>().ptr());
-    if (!PyObject_TypeCheck(object.ptr(), type) || !nb::inst_ready(object))
-        raise_input_error(std::string("robot must be a kinodyn.Robot, got ") + Py_TYPE(object.ptr())->tp_name);
-    return *nb::inst_ptr<CompiledRobot>(object);
-}
-
-int frame_from(const CompiledRobot& robot, nb::handle frame) {
-    PyObject* object = frame.ptr();
-    const int count = static_cast<int>(robot.model.frames.size());
-    if (PyUnicode_Check(object)) {
-        if (PyObject* index = PyDict_GetItemWithError(robot.frame_index.ptr(), object))
-            return static_cast<int>(PyLong_AsLong(index));
-        const nb::module_ errors = nb::module_::import_("kinodyn.errors");
-        const nb::object error = errors.attr("unknown_name")("frame", frame, robot.frame_index);
-        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-        throw nb::python_error();
-    }
-    if (PyIndex_Check(object) && !PyBool_Check(object)) {
-        const Py_ssize_t index = PyNumber_AsSsize_t(object, nullptr);
-        if (index >= 0 && index < count) return static_cast<int>(index);
-        if (PyErr_Occurred()) {
-            PyErr_Clear();
-            raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
-        }
-        raise_named("UnknownNameError", "frame " + std::to_string(index) +
-                                            " is out of range: this robot has frames 0 to " +
-                                            std::to_string(count - 1));
-    }
-    raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
-}
-
-Reference reference_from(nb::handle text) {
-    if (PyUnicode_Check(text.ptr())) {
-        const auto is = [&](const char* name) { return PyUnicode_CompareWithASCIIString(text.ptr(), name) == 0; };
-        if (is("local_world_aligned") || is("aligned")) return Reference::LocalWorldAligned;
-        if (is("local")) return Reference::Local;
-        if (is("world")) return Reference::World;
-    }
-    raise_input_error("reference must be 'local_world_aligned' (short: 'aligned'), 'local' or 'world', got " +
-                      std::string(nb::repr(text).c_str()));
 }
 
 Args::Args(nb::handle robot) : robot_(robot_from(robot)) { call_.model = &robot_.model; }
@@ -390,49 +331,6 @@ nb::object Args::run(Kernel kernel, nb::handle out, ResultType& type) {
         outputs_[k] = nullptr;
     }
     return call_.n_out == 1 ? nb::steal(results[0]) : type.make(output_names_, results, call_.n_out);
-}
-
-// "[3, 0, 12]": where in an input, or which state if input is null.
-std::string Args::index_text(long state, const Input* input, int element) const {
-    std::string text;
-    if (!input || input->stride != 0) {
-        long rest = state;
-        for (int i = batch_.ndim - 1; i >= 0; --i) {
-            text = std::to_string(rest % batch_.dims[i]) + (text.empty() ? "" : ", ") + text;
-            rest /= batch_.dims[i];
-        }
-    }
-    if (input) text += (text.empty() ? "" : ", ") + std::to_string(element);
-    return "[" + text + "]";
-}
-
-void Args::raise(const Fault& fault) const {
-    const std::string where = batch_.ndim ? " at state " + index_text(fault.state, nullptr, 0) : "";
-    const Input& input = call_.in[fault.argument];
-    const double* row = input.data + fault.state * input.stride;
-    switch (fault.kind) {
-        case FaultKind::NotFinite:
-            raise_input_error(std::string(names_[fault.argument]) + index_text(fault.state, &input, fault.element) +
-                              " is not finite: " + number_text(row[fault.element]));
-        case FaultKind::NotUnit: {
-            const double* u = row + fault.element;
-            const double norm = std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
-            const std::string range = std::to_string(fault.element) + ":" + std::to_string(fault.element + 4);
-            raise_input_error(std::string(names_[fault.argument]) + "[..., " + range +
-                              "] must be a unit quaternion [x y z w]; its norm is " + number_text(norm) + where +
-                              ". Divide by the norm if only the direction is meant");
-        }
-        case FaultKind::Singular: {
-            const std::size_t dof = static_cast<std::size_t>(fault.element);
-            raise_named("SingularError", "the mass matrix is singular" + where + ": link '" + robot_.dof_link[dof] +
-                                             "' moves on joint '" + robot_.dof_joint[dof] +
-                                             "' against no inertia. Give the link, or what hangs on it, mass and "
-                                             "inertia, or the joint an armature");
-        }
-        default:
-            raise_named("InputError",
-                        "the result is too large for float64" + where + ": an argument is finite but far too big");
-    }
 }
 
 }  // namespace kinodyn

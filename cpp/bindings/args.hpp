@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/layouts.hpp"
+#include "bindings/lookups.hpp"
 #include "bindings/results.hpp"
 #include "bindings/robot.hpp"
 #include "core/dispatch.hpp"
@@ -17,16 +18,6 @@
 namespace kinodyn {
 
 void import_numpy();
-
-[[noreturn]] void raise_input_error(const std::string& message);
-
-// The compiled robot behind a Python object; raises if it is something else.
-const CompiledRobot& robot_from(nanobind::handle object);
-
-// Index of a frame given by name or number.
-int frame_from(const CompiledRobot& robot, nanobind::handle frame);
-
-Reference reference_from(nanobind::handle text);
 
 // A list of indices with inline storage for short lists, which avoids an allocation in calls for a single state.
 class IndexBuffer {

@@ -68,7 +68,9 @@ NB_MODULE(_core, m) {
     bind_qp(m);
     bind_frame_control(m);
     bind_sphere_fit(m);
+    bind_obstacles(m);
     bind_collision(m);
+    bind_planning(m);
     bind_curves(m);
     bind_trajectory(m);
     bind_constrained_planning(m);
