@@ -67,6 +67,6 @@ def test_invalid_tables_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyP
             tables.read(path)
     with pytest.raises(InputError, match="two columns would be called 'a.0'"):
         tables.write(path, {"a": np.zeros((2, 1)), "a.0": np.zeros(2)})
-    monkeypatch.setattr(tables, "MAX_BYTES", 1)
+    monkeypatch.setattr("kinodyn.tables.columns.MAX_BYTES", 1)
     with pytest.raises(InputError, match="at most 1 are read"):
         tables.read(path)

@@ -1,0 +1,123 @@
+"""Tables in Parquet files. What the file says about its arrays is in the metadata of its schema."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.errors import InputError, KinodynError
+from kinodyn.tables.columns import Columns, Labels, Table, check_size, column_names, refuse_repeated, spread
+from kinodyn.tables.output import write_file
+
+
+def pyarrow_modules() -> tuple[Any, Any]:
+    """Import pyarrow, which is an optional dependency."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as cause:
+        raise KinodynError("Parquet needs the package pyarrow; install it with: pip install 'kinodyn[data]'") from cause
+    return pyarrow, parquet
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a Parquet file; whatever is wrong with it raises InputError."""
+    arrow, parquet = pyarrow_modules()
+    try:
+        yield parquet.ParquetFile(Path(path))
+    except (arrow.ArrowException, OSError) as cause:
+        raise InputError(f"{path} cannot be read as Parquet: {cause}") from cause
+
+
+def write_parquet(file: Path, arrays: Columns, labels: Labels, about: Any, constants: Columns) -> None:
+    """Write arrays (n, ...) as columns, and constants beside their description."""
+    arrow, parquet = pyarrow_modules()
+    content = arrow.table(spread(arrays, labels))
+    if about is not None:
+        layout = {
+            name: {"shape": array.shape[1:], "columns": column_names(name, array.shape[1:], labels)}
+            for name, array in arrays.items()
+        }
+        fixed = {name: array.tolist() for name, array in constants.items()}
+        text = json.dumps({"about": about, "layout": layout, "constants": fixed})
+        content = content.replace_schema_metadata({b"kinodyn": text.encode()})
+    write_file(file, lambda stream: parquet.write_table(content, stream))
+
+
+def read_parquet(file: Path) -> Table:
+    """Read a Parquet file."""
+    with _opened(file) as opened:
+        groups = range(opened.metadata.num_row_groups)
+        check_size(file, sum(opened.metadata.row_group(k).total_byte_size for k in groups))
+        content = opened.read()
+    return _table(file, content)
+
+
+def parquet_row_count(file: Path) -> int:
+    """Count the rows without reading them."""
+    with _opened(file) as opened:
+        return int(opened.metadata.num_rows)
+
+
+def parquet_rows(file: Path, start: int, stop: int) -> Columns:
+    """Read the row groups that contain the rows from `start` to before `stop`."""
+    with _opened(file) as opened:
+        ends = np.cumsum([opened.metadata.row_group(k).num_rows for k in range(opened.metadata.num_row_groups)])
+        first, last = int(np.searchsorted(ends, start, side="right")), int(np.searchsorted(ends, stop, side="left"))
+        before = int(ends[first - 1]) if first else 0
+        content = opened.read_row_groups(list(range(first, last + 1))).slice(start - before, stop - start)
+    columns = _table(file, content).columns
+    return {name: column for name, column in columns.items() if len(column) == stop - start}
+
+
+def read_about(path: str | os.PathLike[str]) -> Any:
+    """Read what a Parquet file says about its table, without its columns.
+
+    Parameters
+    ----------
+    path
+        A Parquet file.
+
+    Returns
+    -------
+    JSON value
+        None if it says nothing.
+    """
+    with _opened(path) as opened:
+        metadata = opened.schema_arrow.metadata or {}
+    try:
+        described = json.loads(metadata.get(b"kinodyn", b"null"))
+    except ValueError as cause:
+        raise InputError(f"{path} cannot be read as Parquet: {cause}") from cause
+    return described.get("about") if isinstance(described, dict) else None
+
+
+def _table(file: Path, content: Any) -> Table:
+    refuse_repeated(file, content.column_names)
+    columns = {name: _column(content[name]) for name in content.column_names}
+    described = json.loads((content.schema.metadata or {}).get(b"kinodyn", b"null"))
+    return _described(columns, described, content.num_rows) if isinstance(described, dict) else Table(columns, None)
+
+
+def _column(column: Any) -> NDArray[Any]:
+    array = np.array(column.to_numpy())
+    return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def _described(columns: Columns, described: dict[str, Any], rows: int) -> Table:
+    """Put the columns of arrays together again."""
+    arrays: Columns = {}
+    for name, part in described["layout"].items():
+        parts = [columns[label] for label in part["columns"]]
+        whole = np.stack(parts, axis=1) if parts else np.zeros((rows, 0))
+        arrays[name] = whole.reshape(rows, *(int(size) for size in part["shape"]))
+    constants = {name: np.array(values) for name, values in described["constants"].items()}
+    return Table({**arrays, **constants}, described["about"])
