@@ -13,12 +13,26 @@ from kinodyn.retarget.example import example_motion
 from kinodyn.retarget.human import Human
 from kinodyn.retarget.keypoints import key_points
 from kinodyn.retarget.motion import Motion
+from kinodyn.retarget.playback import Playback, impossible, play
 from kinodyn.retarget.reading import read
 from kinodyn.retarget.report import Report
 from kinodyn.retarget.result import Retargeted
 from kinodyn.retarget.retarget import retarget
 
-__all__ = ["Contact", "Human", "Motion", "Report", "Retargeted", "example_motion", "key_points", "read", "retarget"]
+__all__ = [
+    "Contact",
+    "Human",
+    "Motion",
+    "Playback",
+    "Report",
+    "Retargeted",
+    "example_motion",
+    "impossible",
+    "key_points",
+    "play",
+    "read",
+    "retarget",
+]
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kinodyn.cli import args
+from kinodyn.cli import args, terminal
 from kinodyn.cli.command import command
 from kinodyn.cli.jobs import JobEngine, JobOption, job_options
 from kinodyn.cli.options import Base, argument, option
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kinodyn.retarget import Retargeted
 
 EXAMPLE = Path("example")  # a generated walk
+SIMULATED = ("clip", "outcome", "walked [m]", "clip [m]", "upper body error [rad]")
 COLUMNS = ("clip", "frames", "hands [cm]", "feet [cm]", "contacts", "slip [mm]", "ground [mm]", "speed", "touching")
 
 
@@ -39,6 +40,9 @@ def retarget(
     kind: Annotated[
         Literal["npz", "parquet", "csv", "qpos.npz", "qpos.csv", "dataset"], option("what is saved", "--format")
     ] = "npz",
+    simulate: Annotated[
+        bool, option("play walking speed and upper body through the walking controller in MuJoCo", "--simulate")
+    ] = False,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
@@ -48,7 +52,8 @@ def retarget(
     Prints for each clip the median errors of hands and feet, the largest slip of a foot in contact, the largest depth
     below the ground, the largest joint speed relative to its limit, and the frames in which links touch. Clips that
     cannot be read are listed with the reason. With --job the motions are written to a folder, one Parquet file for each
-    clip, and the same command continues a job that was stopped.
+    clip, and the same command continues a job that was stopped. With --simulate the robot walks at the speed of the
+    clip in MuJoCo, actuated by torques alone, and moves its upper body; what it cannot do is said before.
     """
     from kinodyn import get_threads
     from kinodyn import retarget as retargeting
@@ -56,6 +61,8 @@ def retarget(
 
     loaded = args.load(robot, base)
     if job is not None or engine is not None:
+        if simulate:
+            raise InputError("--simulate is not available with --job and --engine")
         if save is not None:
             raise InputError("--save is not available with --job and --engine: the folder of the job has the motions")
         with job_options(job, engine) as run:
@@ -79,7 +86,33 @@ def retarget(
         for result in threads.map(one, files):
             done.append(result)
             progress(len(done), len(files))
-    return _result(robot, rate, done)
+    summary = _result(robot, rate, done)
+    if simulate:
+        _simulate(summary, [(file, clip) for file, clip in done if not isinstance(clip, KinodynError)], save)
+    return summary
+
+
+def _simulate(result: CommandResult, clips: list[tuple[Path, Retargeted]], save: Path | None) -> None:
+    """Play the clips in simulation, and add a table of the outcomes to the result."""
+    from kinodyn import retarget as retargeting
+    from kinodyn.walking import Biped
+
+    rows: list[tuple[Any, ...]] = []
+    for file, clip in clips:
+        for note in retargeting.impossible(clip, Biped.from_robot(clip.robot)):
+            terminal.say(f"{file.name}: {note}")
+        try:
+            played = retargeting.play(clip, progress=True)
+        except KinodynError as error:
+            rows.append((file.name, f"refused: {error}", *3 * [float("nan")]))
+            continue
+        result.notes += [f"{file.name}: {note}" for note in played.notes]
+        outcome = "stands" if played.stood else f"fell after {played.fallen:.2f} s" if played.fallen else "stopped"
+        rows.append((file.name, outcome, played.distance, played.clip_distance, played.posture_error))
+        if save is not None:
+            played.recording.save(save / f"{file.stem}.simulated.npz")
+    result.tables.append(Table("simulated", SIMULATED, rows))
+    result.ok = all(row[1] == "stands" for row in rows)
 
 
 def _files(clips: list[Path]) -> list[Path]:

@@ -1,0 +1,61 @@
+"""Clips in simulation: what cannot be played is told, commands stay within limits, the robot stays on its feet."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.retarget import playback
+
+HUMANOID = kd.load("humanoid")
+BODY = kd.walking.Biped.from_robot(HUMANOID)
+CLIP = kd.retarget.retarget(kd.retarget.example_motion(), HUMANOID)
+
+
+def moved(speed, turn=0.0, seconds=4.0):
+    """Return a clip whose base moves along an arc while the joints rest."""
+    time = np.arange(0.0, seconds, 1.0 / 30.0)
+    q = np.tile(BODY.q, (len(time), 1))
+    yaw = turn * time
+    path = np.cumsum(speed / 30.0 * np.column_stack([np.cos(yaw), np.sin(yaw)]), axis=0)
+    q[:, :2] += path
+    q[:, 3:7] = kd.spatial.as_quaternion(kd.spatial.rot_z(yaw) @ BODY.base[:3, :3])
+    standing = (
+        kd.retarget.Contact("left", 0, len(time), (0, len(time)), 0.0),
+        kd.retarget.Contact("right", 0, len(time), (0, len(time)), 0.0),
+    )
+    return replace(CLIP, q=q, dt=1.0 / 30.0, contacts=standing)
+
+
+@pytest.mark.parametrize(("speed", "turn"), [(0.3, 0.0), (0.2, 0.3), (-0.2, 0.0)])
+def test_commands_are_the_velocity_of_the_pelvis_in_its_heading(speed, turn):
+    controller = kd.walking.WalkingController(BODY)
+    commands, notes = playback._commands(moved(speed, turn), controller)
+    inner = commands[5:-5]
+    np.testing.assert_allclose(inner, np.tile([speed, 0.0, turn], (len(inner), 1)), atol=0.02)
+    assert notes == ()
+
+
+def test_speeds_beyond_the_limits_are_reduced_and_told():
+    controller = kd.walking.WalkingController(BODY)
+    commands, notes = playback._commands(moved(4.0), controller)
+    assert len(notes) == 1 and "4.0" in notes[0]
+    for command in commands:
+        controller.planner.timing.check(command)  # raises beyond the limits
+
+
+def test_flight_and_bending_are_told_beforehand():
+    flying = replace(CLIP, contacts=())
+    assert "flight at 0.00 to" in kd.retarget.impossible(flying, BODY)[0]
+    low = moved(0.0)
+    low.q[30:60, 2] *= 0.5
+    (note,) = kd.retarget.impossible(low, BODY)
+    assert "bending" in note and "1.00 to 2.00 s" in note
+    assert kd.retarget.impossible(moved(0.3), BODY) == ()
+
+
+def test_a_walking_clip_is_played_on_both_feet():
+    played = kd.retarget.play(CLIP)
+    assert played.stood and played.posture_error < 0.05
+    assert played.recording.duration == pytest.approx(playback.LEAD_TIME + CLIP.time[-1] + playback.REST_TIME, abs=2e-3)
