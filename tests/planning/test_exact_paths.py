@@ -128,3 +128,18 @@ def test_talos_plans_from_a_posture_in_which_many_spheres_touch() -> None:
         found = plan(robot, start, goal, time_budget=60.0)
     assert found.success, found
     assert not any(kd.collision.contacts(robot, q) for q in dense(robot, found.path)[::100])
+
+
+def test_fingers_that_follow_one_joint_move_towards_each_other(tmp_path: Path) -> None:
+    """Both fingers are moved by one coordinate, in opposite directions."""
+    finger = '<collision><geometry><box size="0.02 0.02 0.1"/></geometry></collision>'
+    (tmp_path / "gripper.urdf").write_text(
+        f"""<robot name="gripper"><link name="palm"/><link name="left">{finger}</link><link name="right">{finger}</link>
+        <joint name="slide" type="prismatic"><parent link="palm"/><child link="left"/><axis xyz="1 0 0"/>
+          <limit lower="0" upper="0.1" velocity="1" effort="1"/></joint>
+        <joint name="follow" type="prismatic"><parent link="palm"/><child link="right"/><axis xyz="-1 0 0"/>
+          <limit lower="0" upper="0.1" velocity="1" effort="1"/><mimic joint="slide"/></joint></robot>"""
+    )
+    robot = kd.load(tmp_path / "gripper.urdf")
+    checks = ExactChecks(Query(robot, World().snapshot()), frozenset())
+    assert checks.speeds(np.array([0.05]), [("left", "right")])["left", "right"] == pytest.approx(0.1, rel=1e-5)

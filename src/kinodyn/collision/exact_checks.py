@@ -123,12 +123,13 @@ class ExactChecks:
 
     def speeds(self, v: Array, pairs: list[Pair]) -> dict[Pair, float]:
         """Return bounds of how far the parts of each pair move towards each other over a motion (nv,) [m]."""
-        sweeps = dict(zip(self.query.form.groups, self.query.core.sweeps, strict=True))
-        still = np.zeros(len(v))
-        found = {}
-        for pair in pairs:
-            first, second = (sweeps.get(name, still) for name in pair)
-            # joints that move both parts do not move them relative to each other
-            apart = (first > 0.0) != (second > 0.0)
-            found[pair] = float(((first + second) * v)[apart].sum())
-        return found
+        core, groups = self.query.core, self.query.form.groups
+        moved = dict(zip(groups, core.sweeps @ v, strict=True))
+        # of two links, only the joints between them count
+        relative = {
+            frozenset((groups[a], groups[b])): float(moves)
+            for (a, b), moves in zip(core.pairs, core.pair_sweeps @ v, strict=True)
+        }
+        return {
+            pair: relative.get(frozenset(pair), sum(float(moved.get(name, 0.0)) for name in pair)) for pair in pairs
+        }
