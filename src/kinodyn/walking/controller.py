@@ -275,10 +275,14 @@ class WalkingController:
         t, planner, settings = observation.time, self.planner, self.settings
         phase = planner.schedule.at(t)
         swing, remaining = phase.swing, phase.end - t
-        if observation.forces is None or swing is None or remaining > settings.early_touchdown_fraction * phase.length:
+        if observation.forces is None or swing is None:
             return False
         foot = self.body.feet[swing.side]
         wrench = observation.forces.get(foot.frame)
+        if remaining > settings.early_touchdown_fraction * phase.length:
+            if wrench is not None and self._held_up(t, swing.side, wrench):
+                planner.stumble(t, swing.side, foot.sole_pose(self.robot, observation.state.q), wrench[:2])
+            return False
         if wrench is not None and float(wrench[2]) > settings.touchdown_load * self.body.weight:
             return planner.touchdown(t, swing.side, foot.sole_pose(self.robot, observation.state.q))
         late = remaining < 1.5 * self.dt
@@ -286,6 +290,14 @@ class WalkingController:
             return False
         self._descend(t)
         return True
+
+    def _held_up(self, t: float, side: str, wrench: Array) -> bool:
+        """Return whether something other than friction holds up a foot in the air."""
+        load, (fx, fy) = self.settings.touchdown_load * self.body.weight, wrench[:2].tolist()
+        if float(np.hypot(fx, fy)) <= load + max(float(wrench[2]), 0.0):
+            return False
+        vx, vy = self.planner.reference(t).feet[side].velocity[:2].tolist()
+        return bool(fx * vx + fy * vy < 0.0)
 
     def _descend(self, t: float) -> None:
         """Delay the touchdown; until `descent_speed` is reached, the foot accelerates downwards as in free fall."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footstep_generator import FootstepGenerator
@@ -24,6 +24,7 @@ from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.terrain_plan import TerrainPlan
 
+STUMBLE_RETREAT = 0.01  # [m] by which a foot draws back from the edge that holds it up
 UNEVEN_STEP = 0.05  # [m] height of a step from which on it keeps its foothold as long as possible
 
 
@@ -98,6 +99,7 @@ class Planner:
         self._replanner = Replanner(body, self.limits, own, self._generator)
         self._trajectory = self.schedule.nominal
         self._new_command = False
+        self._stumbled = -1  # the last step in which the foot was held up
 
     @property
     def velocity(self) -> Array:
@@ -352,6 +354,35 @@ class Planner:
             nominal = following.length
         double = min(max(nominal + self._references.planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
         self._rebuild(t, landing=step, end=t, double=double)
+        return True
+
+    def stumble(self, t: float, side: str, T_world_sole: MatrixLike, force: ArrayLike) -> bool:
+        """Report that the foot in the air is held up, by an edge: it draws back a little and is lifted higher.
+
+        Parameters
+        ----------
+        t
+            [s]
+        side
+        T_world_sole
+            Measured pose (4, 4).
+        force
+            On the foot along the ground (2,) [N].
+
+        Returns
+        -------
+        bool
+            False, without any change, if that foot is not in the air, or has been lifted higher in this step before.
+        """
+        phase, push = self.schedule.at(t), numbers("force", force, 2)
+        if phase.swing is None or phase.swing.side != side or not phase.start < t < phase.end:
+            return False
+        if self._stumbled == phase.step:
+            return False
+        self._stumbled = phase.step
+        T = as_pose(T_world_sole, "T_world_sole").copy()
+        T[:2, 3] += STUMBLE_RETREAT * push / max(float(np.hypot(*push)), 1e-9)
+        self._references.lift_higher(t, phase, T)
         return True
 
     def roll(self, t: float, side: str, edge: str) -> None:

@@ -13,6 +13,9 @@ from kinodyn.walking.planned_ground import PlannedGround
 from kinodyn.walking.reference import FootReference, Reference
 from kinodyn.walking.swing import SwingTrajectory
 
+# of the swing of a foot that was held up, as a multiple of the usual height and as parts of its time
+STUMBLE_HEIGHT, STUMBLE_VERTICAL, STUMBLE_APEX = 1.5, (0.3, 0.05), 0.4
+
 
 class ReferenceGenerator:
     """Computes references; keeps the swing trajectory of the foot in the air.
@@ -39,6 +42,21 @@ class ReferenceGenerator:
     def retarget_swing(self, t: float, phase: Phase, step: Footstep, end: float, descent_speed: float) -> None:
         """Change where and when [s] the foot in the air lands, and its downward speed at touchdown [m/s]."""
         self.swing(phase).retarget(t, self.ground.landing_pose(step, phase), end, descent_speed=descent_speed)
+
+    def lift_higher(self, t: float, phase: Phase, T_start: Array) -> None:
+        """Continue a swing from another pose T_world_sole (4, 4): up first, then higher than planned to its end."""
+        assert phase.swing is not None
+        settings = self.ground.settings
+        self._swings[phase.step] = SwingTrajectory(
+            T_start,
+            self.ground.landing_pose(phase.swing, phase),
+            t,
+            phase.end,
+            height=STUMBLE_HEIGHT * settings.swing_height,
+            vertical_fraction=STUMBLE_VERTICAL,
+            apex_fraction=STUMBLE_APEX,
+            descent_speed=settings.touchdown_speed,
+        )
 
     def reference(self, t: float, phase: Phase, pendulum: LIPMTrajectory) -> Reference:
         """Compute the references at a time [s] in a phase."""
