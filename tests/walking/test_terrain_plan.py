@@ -11,8 +11,11 @@ import pytest
 import kinodyn as kd
 from kinodyn.errors import InputError
 from kinodyn.walking import Biped, ContactSchedule, GaitSettings, Planner
+from kinodyn.walking.biped import SIDES
+from kinodyn.walking.reference import FootReference
 from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.terrain_swing import APEXES, HEIGHTS, SAMPLES, VERTICAL, TerrainSwings
+from kinodyn.walking.tracking import WholeBodyTracker
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +149,66 @@ def test_the_humanoid_walks_up_a_slope_of_ten_degrees() -> None:
         ("slope:10,across", 3.0),
         ("stones:0.3,0.1", 3.2),
         ("boxes:0.08,seed=1", 3.0),
+        ("boxes:0.08,seed=4138", 3.8),  # a foot that its ankle inclines passes a box
+        ("stairs:0.185,0.24,3", 1.7),
+        ("stairs:-0.185,0.24,3", 1.7),
     ],
 )
 def test_the_humanoid_walks_over_known_terrain(text: str, distance: float) -> None:
     result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), terrain=text, goal=(distance, 0.0, 0.0))
     assert result.walked, result.reason
+
+
+def test_the_posture_of_the_stance_does_not_hold_back_the_com_over_terrain(body: Biped) -> None:
+    soles = {"left": np.eye(4), "right": np.eye(4)}
+    soles["left"][:3, 3], soles["right"][:3, 3] = (0.0, 0.085, 0.0), (0.15, -0.085, -0.05)
+    found = body.solve_posture(soles, np.array([0.1, 0.02, 0.82]), np.array(0.0))
+    assert found.success
+    state = kd.State(body.robot, found.q)
+    errors = []
+    for terrain in (False, True):
+        tracker = WholeBodyTracker(body, GaitSettings.from_robot(body), 2e-3)
+        if terrain:
+            tracker.prepare_for_terrain()
+        for side in SIDES:
+            tracker.stand_on(side, 2.0 * body.weight)
+        tracker.track_com(state.com, np.zeros(3), np.array([0.3, 0.0, 0.0]))
+        tracker.track_trunk(0.0, 0.0, 0.0, np.zeros(3))
+        result = tracker.solve(state)
+        errors.append(float(np.abs(result.errors["CoM"]).max()))
+    assert errors[1] < 0.01 < errors[0]  # [m/s^2]
+
+
+def test_a_swing_foot_that_its_ankle_inclines_keeps_its_lowest_point(body: Biped) -> None:
+    tracker = WholeBodyTracker(body, GaitSettings.from_robot(body), 2e-3)
+    tracker.prepare_for_terrain()
+    q = body.q.copy()
+    ankle, knee = body.robot.joint("left_ankle_pitch"), body.robot.joint("left_knee")
+    q[knee.q], q[ankle.q] = 1.4, body.robot.limits.lower[ankle.q]
+    foot, state = body.feet["left"], kd.State(body.robot, q)
+    level = kd.walking.Footstep("left", 0.0, 0.085, 0.0, 0.2).pose
+    reference = FootReference(level, np.zeros(6), np.zeros(6), False)
+    pose, _, _, limited = tracker._within_ankle("left", reference, state)
+    T = pose @ foot.T_frame_sole
+    corners = np.column_stack([foot.corners, np.zeros(len(foot.corners)), np.ones(len(foot.corners))]) @ T[:3].T
+    assert limited and abs(T[2, 0]) > 0.1  # inclined
+    np.testing.assert_allclose(corners[:, 2].min(), 0.2, atol=1e-9)
+
+
+def test_a_foot_that_is_held_up_draws_back_and_is_lifted_higher_once(body: Biped) -> None:
+    planner = Planner(body)
+    planner.command((0.3, 0.0, 0.0))
+    planner.update(0.0)
+    phase = next(phase for phase in planner.schedule.phases if phase.swing is not None)
+    assert phase.swing is not None
+    t, side = phase.start + 0.3 * phase.length, phase.swing.side
+    times = np.linspace(t, phase.end, 50)
+    planned_path = [planner.reference(float(s)).feet[side].pose for s in times]
+    T = planned_path[0].copy()
+    assert not planner.stumble(phase.start - 1e-3, side, T, (-50.0, 0.0))  # both feet stand
+    assert planner.stumble(t, side, T, (-50.0, 0.0))
+    path = [planner.reference(float(s)).feet[side].pose for s in times]
+    np.testing.assert_allclose(path[0][:2, 3], T[:2, 3] - (0.01, 0.0), atol=1e-9)
+    assert max(T[2, 3] for T in path) > max(T[2, 3] for T in planned_path) + 0.01
+    np.testing.assert_allclose(path[-1][:3, 3], planned_path[-1][:3, 3], atol=1e-9)
+    assert not planner.stumble(t + 0.01, side, T, (-50.0, 0.0))

@@ -415,9 +415,11 @@ class WalkingController:
         (dx, dy), margin = reference.zmp - step.position, self.settings.zmp_margin
         along = float(np.cos(step.yaw) * dx + np.sin(step.yaw) * dy)
         back, front = foot.rectangle[:, 0].tolist()
-        if self._over_terrain and abs(list(phase.feet.values())[-1].z - step.z) > UNEVEN:
-            # slow steps: the edge bears the load as soon as the foot rolls
-            front = float((foot.corners if step.support is None else np.array(step.support))[:, 0].max()) + 0.5 * margin
+        rise = list(phase.feet.values())[-1].z - step.z
+        if self._over_terrain and abs(rise) > UNEVEN:
+            # slow steps: the edge bears the load as soon as the foot rolls; down, before its ankle is at its limit
+            front = float((foot.corners if step.support is None else np.array(step.support))[:, 0].max())
+            front += 0.5 * margin if rise > 0.0 else -0.5 * margin
         if along > front - margin:
             return "toe"
         return "heel" if along < back + margin else "sole"

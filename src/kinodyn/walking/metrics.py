@@ -9,7 +9,6 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
 from kinodyn.balance.support import support_polygon
-from kinodyn.balance.zmp import zmp_from_wrenches
 from kinodyn.recording import Recording
 from kinodyn.spatial import from_quaternion
 from kinodyn.walking.biped import Biped
@@ -65,18 +64,32 @@ class WalkMetrics:
         return int((np.diff(self.stance.astype(int), axis=0) > 0).sum())
 
     def margins(self) -> Array:
-        """Measure the margin (n,) [m] of the ZMP of the measured forces in the support polygon, 50 times a second."""
+        """Measure the margin (n,) [m] of the ZMP of the measured forces in the support polygon, 50 times a second.
+
+        On feet at different heights it is the mean of the ZMPs in the planes of the feet, weighted with their loads.
+        """
         recording, feet, rows = self.recording, list(self.body.feet.values()), np.arange(10, self.upto, 10)
         pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * self.body.weight
         rows = rows[pressed]
-        wrenches = {foot.frame: recording.forces[foot.frame][rows] for foot in feet}
-        points = zmp_from_wrenches(self.body.robot, recording.q[rows], wrenches)
+        points = self._zmp(rows)
         found = []
         for k, point in zip(rows, points, strict=True):
             standing = [foot for foot, on in zip(feet, self.stance[k], strict=True) if on]
             if standing:
-                found.append(float(margin(support_polygon(self.body.robot, recording.q[k], standing), point[:2])))
+                found.append(float(margin(support_polygon(self.body.robot, recording.q[k], standing), point)))
         return np.array(found)
+
+    def _zmp(self, rows: NDArray[np.int_]) -> Array:
+        """Compute the ZMP (n, 2) of the feet together [m]."""
+        moments, loads = np.zeros((len(rows), 2)), np.zeros((len(rows), 1))
+        for side, foot in self.body.feet.items():
+            wrench = self.recording.forces[foot.frame][rows]
+            p = kinematics.pose(self.body.robot, self.recording.q[rows], foot.frame)[:, :3, 3]
+            drop = (self.soles[side][rows, 2, 3] - p[:, 2])[:, None]
+            tilting = np.column_stack([-wrench[:, 4], wrench[:, 3]])
+            moments += wrench[:, 2:3] * p[:, :2] + tilting + drop * wrench[:, :2]
+            loads += wrench[:, 2:3]
+        return np.asarray(moments / loads)
 
     def slip(self) -> float:
         """Measure the largest displacement of a sole along the ground during one stance [m]."""
