@@ -161,8 +161,8 @@ def test_the_humanoid_walks_over_known_terrain(text: str, distance: float) -> No
 
 def test_the_posture_of_the_stance_does_not_hold_back_the_com_over_terrain(body: Biped) -> None:
     soles = {"left": np.eye(4), "right": np.eye(4)}
-    soles["left"][:3, 3], soles["right"][:3, 3] = (0.0, 0.085, 0.0), (0.15, -0.085, -0.05)
-    found = body.solve_posture(soles, np.array([0.1, 0.02, 0.82]), np.array(0.0))
+    soles["left"][:3, 3], soles["right"][:3, 3] = (0.0, 0.085, 0.0), (0.1, -0.085, 0.0)
+    found = body.solve_posture(soles, np.array([0.05, 0.0, 0.83]), np.array(0.0))
     assert found.success
     state = kd.State(body.robot, found.q)
     errors = []
