@@ -6,8 +6,9 @@
 Each ball flies towards a random point of a random link, and is observed 0.5 to 0.9 s before it would arrive there. A
 hit could be known in time if, at the first observation, a motion exists that the ball does not touch: from the state
 of that moment, within the limits of velocity, acceleration and jerk, to rest at one of many random configurations, and
-free until the ball has passed. Hits without such a motion are unavoidable. Decisions take as long as they need, so that
-the result does not depend on the machine.
+free until the ball has passed. A hit is certain if a sphere of the robot cannot leave the way of the ball in time even
+if every joint moves as fast as its limits allow and all of them together move the sphere straight away. Decisions take
+as long as they need, so that the result does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.collision.refinement import robot_spheres
 from kinodyn.planning import MovingObstacle, ReactiveMotion, ReactiveStep
+from kinodyn.planning.timing import motion_limits
 
 ROBOT = kd.load("panda")
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -77,6 +79,40 @@ def evadable(motion: ReactiveMotion, ball: MovingObstacle, rng: np.random.Genera
     return False
 
 
+def certainly_hit(motion: ReactiveMotion, ball: MovingObstacle) -> bool:
+    """Return whether a sphere of the robot is hit whatever the joints do within their limits from the next period on.
+
+    From the sphere to the base: a joint that turns by an angle moves a point by at most the angle times its distance
+    from the axis, which is the distance now and what the joints between them have moved the point.
+    """
+    begin = motion.time + motion.period
+    q, v, a = motion._joints.state(motion._motion, begin - motion._start)
+    t = np.arange(begin, begin + 1.5, STEP)
+    turned, centre = largest_displacements(np.abs(v), np.abs(a), t - begin), ball.at(t)
+    joints = [joint for joint in ROBOT.description.joints if joint.kind == "revolute"]
+    frames = kd.kinematics.poses(ROBOT, q, frames=[joint.child for joint in joints])
+    for k, link in enumerate((joint.child for joint in joints), start=1):
+        if link not in robot_spheres(ROBOT).links:
+            continue
+        rows, T = robot_spheres(ROBOT).of_link(link), kd.kinematics.pose(ROBOT, q, link)
+        x = rows[:, :3] @ T[:3, :3].T + T[:3, 3]
+        moved = np.zeros((len(t), len(x)))
+        for j in reversed(range(k)):
+            axis = frames[j, :3, :3] @ joints[j].axis
+            moved += (np.linalg.norm(np.cross(x - frames[j, :3, 3], axis), axis=1) + moved) * turned[:, j, None]
+        if (np.linalg.norm(x - centre[:, None], axis=-1) + moved < rows[:, 3] + ball.radius).any():
+            return True
+    return False
+
+
+def largest_displacements(v: Array, a: Array, t: Array) -> Array:
+    """Return bounds (times, joints) of how far joints with speed v and acceleration a get within their limits."""
+    bounds = motion_limits(ROBOT, None, None, None, False).bounds
+    acceleration = np.minimum(bounds.acceleration, a + bounds.jerk * t[:, None])
+    velocity = np.minimum(bounds.velocity, v + np.cumsum(acceleration, axis=0) * STEP)
+    return np.asarray(np.cumsum(velocity, axis=0) * STEP)
+
+
 def throw(seed: int, moving: bool) -> dict[str, Any]:
     """Throw one ball; return whether it would have hit a robot that ignores it, and whether it did hit."""
     rng = np.random.default_rng(seed)
@@ -89,8 +125,11 @@ def throw(seed: int, moving: bool) -> dict[str, Any]:
     t = np.arange(max(ball.time, 0.0), arrival + AFTER, STEP)
     ignoring = blind(t) if blind is not None else np.tile(aimed, (len(t), 1))
     row: dict[str, Any] = {"seed": seed, "moving": moving, "aimed": bool((gaps(ignoring, ball, t) < 0.0).any())}
-    hit, announced, known = follow(motion, ball, arrival + AFTER, rng)
-    return {**row, "hit": hit, "announced": announced, "known in time": known, "arrived": not moving or motion.arrived}
+    hit, announced, first = follow(motion, ball, arrival + AFTER)
+    row |= {"hit": hit, "announced": announced, "arrived": not moving or motion.arrived}
+    known = bool(hit) and first is not None and evadable(first, ball, rng)
+    certain = bool(hit) and not known and first is not None and certainly_hit(first, ball)
+    return {**row, "known in time": known, "certain": certain}
 
 
 def resting(rng: np.random.Generator) -> Array:
@@ -99,10 +138,8 @@ def resting(rng: np.random.Generator) -> Array:
     return np.asarray(q[kd.collision.free(ROBOT, q)][0])
 
 
-def follow(
-    motion: ReactiveMotion, ball: MovingObstacle, end: float, rng: np.random.Generator
-) -> tuple[str, bool, bool]:
-    """Run until the ball has passed; return how it hit ("" if not), whether that was announced, and avoidable."""
+def follow(motion: ReactiveMotion, ball: MovingObstacle, end: float) -> tuple[str, bool, ReactiveMotion | None]:
+    """Run until the ball has passed; return how it hit ("" if not), whether that was announced, and the first state."""
     hit, steps, first = "", [], None
     while motion.time < end or (motion._goal is not None and not motion.arrived and motion.time < end + 4.0):
         seen = motion.time >= ball.time
@@ -114,8 +151,7 @@ def follow(
         if not hit and touches.any():
             fast = bool((np.abs(motion(t[touches], 1)).max(axis=1) > 1e-9).any())
             hit = "moving" if fast else "at rest"
-    known = bool(hit) and first is not None and evadable(first, ball, rng)
-    return hit, is_announced(steps), known
+    return hit, is_announced(steps), first
 
 
 def snapshot(motion: ReactiveMotion) -> ReactiveMotion:
@@ -139,6 +175,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "hit": len(hits),
         "hit while it moves": sum(row["hit"] == "moving" for row in hits),
         "known in time, yet hit": [row["seed"] for row in hits if row["known in time"]],
+        "certain whatever it does": sum(row["certain"] for row in hits),
         "not announced": [row["seed"] for row in hits if not row["announced"]],
         "goal not reached": [row["seed"] for row in rows if not row["arrived"]],
     }

@@ -57,6 +57,19 @@ def test_a_request_gives_start_goal_and_budget(run: Run, scene: None, panda: kd.
     assert done.document["inputs"]["time_budget"] == 2.0
 
 
+def test_groups_states_and_pairs_come_from_an_srdf_file(run: Run) -> None:
+    Path("arm.srdf").write_text(
+        """<robot name="panda"><group name="wrist"><joint name="panda_joint6"/><joint name="panda_joint7"/></group>
+        <group_state name="turned" group="wrist"><joint name="panda_joint7" value="1.5"/></group_state>
+        <disable_collisions link1="panda_link0" link2="panda_link7" reason="Never"/></robot>"""
+    )
+    done = run("kinodyn plan panda --srdf arm.srdf --from ready --to turned --group wrist --json")
+    assert done.code == 0 and done.result["group"] == ["panda_joint6", "panda_joint7"]
+    assert done.result["path"][-1][6] == pytest.approx(1.5)
+    assert run("kinodyn collide panda --srdf arm.srdf --q ready").code == 0
+    assert run("kinodyn plan panda --from ready --to ready --group wrist").code == 2
+
+
 @pytest.mark.parametrize("pose", ["0.5,0.25,0.3,3.14159265,0,0", "0.5,0.25,0.3,1,0,0,0", "0.5,0.25,0.3"])
 def test_a_goal_is_a_pose(run: Run, scene: None, panda: kd.Robot, pose: str) -> None:
     done = run(f"kinodyn plan panda --from ready --to panda_hand_tcp={pose} --scene scene.yaml --json")

@@ -84,6 +84,18 @@ def test_torque_limits_slow_the_motion_down() -> None:
         found.trajectory(torque=0.5 * gravity.max())
 
 
+def test_torque_limits_of_joints_that_rest_and_are_held_by_something_else_do_not_count() -> None:
+    limits = PANDA.limits.effort.copy()
+    limits[3] = 0.1  # far below the weight of the forearm
+    goal = HOME.copy()
+    goal[0] += 1.0
+    held = plan(PANDA, HOME, goal, group=["panda_joint1"])
+    assert held.trajectory(torque=limits).duration == pytest.approx(held.trajectory().duration)
+    goal[3] += 0.2
+    with pytest.raises(InputError, match="panda_joint4"):
+        plan(PANDA, HOME, goal).trajectory(torque=limits)
+
+
 def test_given_limits_and_blends_are_kept() -> None:
     found = plan(PANDA, LEFT, RIGHT, wall(), seed=1)
     limits = {"velocity": 0.5, "acceleration": 1.0, "jerk": 5.0}

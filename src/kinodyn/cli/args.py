@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 _RANDOM = re.compile(r"random(?::(\d+))?$")
 
 
-def load(name: str, base: Literal["fixed", "floating"] | None = None) -> Robot:
+def load(
+    name: str,
+    base: Literal["fixed", "floating"] | None = None,
+    *,
+    srdf: Path | None = None,
+    packages: Sequence[Path] = (),
+) -> Robot:
     """Load a robot by name or from a file."""
     import kinodyn as kd
 
-    return kd.load(name, base=base)
+    return kd.load(name, base=base, srdf=srdf, packages=packages)
 
 
 def labels(robot: Robot) -> Labels:

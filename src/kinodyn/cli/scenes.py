@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 SceneFile: TypeAlias = Annotated[
     Path | None, option("obstacles: a YAML file with a PlanningScene of MoveIt", "--scene", metavar="FILE")
 ]
+SrdfFile: TypeAlias = Annotated[
+    Path | None, option("groups, states and pairs that may touch: an SRDF file", "--srdf", metavar="FILE")
+]
+Packages: TypeAlias = Annotated[
+    list[Path] | None,
+    option("folder that is or contains a package of package:// names; repeat it for several", metavar="FOLDER"),
+]
 GOAL_TEXT = (
     "goal: a configuration, as --q of fk, or a pose FRAME=x,y,z,roll,pitch,yaw or FRAME=x,y,z,qx,qy,qz,qw; "
     "FRAME=x,y,z leaves the orientation free; repeat it for several frames"
@@ -55,17 +62,19 @@ class Surroundings:
     notes: list[str]
 
 
-def read_surroundings(robot: Robot, scene: Path | None, request: Path | None = None) -> Surroundings:
-    """Read a scene and a request."""
+def read_surroundings(
+    robot: Robot, scene: Path | None, request: Path | None = None, packages: Sequence[Path] = ()
+) -> Surroundings:
+    """Read a scene and a request; packages are folders of meshes."""
     from kinodyn.interop import moveit
 
     if scene is None and request is None:
         return Surroundings(None, frozenset(), _neutral(robot), None, [])
     if request is None:
         assert scene is not None
-        found, asked = moveit.read_scene(scene, robot), None
+        found, asked = moveit.read_scene(scene, robot, package_dirs=packages), None
     else:
-        found, asked = moveit.read({} if scene is None else scene, request, robot)
+        found, asked = moveit.read({} if scene is None else scene, request, robot, package_dirs=packages)
     padded = [name for name, value in found.link_padding.items() if value > 0.0]
     padded += [name for name, value in found.link_scale.items() if value != 1.0]
     notes = [f"padding and scale of links have no effect: {', '.join(padded[:6])}"] if padded else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -88,8 +88,14 @@ def timed(
     ------
     InputError
         If the path itself collides, or gravity exceeds a torque limit.
+
+    Notes
+    -----
+    A joint that rests, and whose torque limit is below its load at the start already, is held by something else, such
+    as friction or a brake: its limit does not count.
     """
     robot = query.robot
+    limits = _without_held_joints(robot, path, limits)
     segments = Segments(Space(robot), path, limits.bounds)
     colliding = first_blocked(query, segments.q, allowed)  # the motion is straight except for its blends
     if colliding is not None:
@@ -107,6 +113,16 @@ def timed(
         if not len(blocked) and slower is None:
             return motion.trajectory
     raise InputError(f"no speed within the torque limits was found in {MAX_ROUNDS} rounds")
+
+
+def _without_held_joints(robot: Robot, path: Array, limits: Limits) -> Limits:
+    """Return the limits without the torques of joints that rest and are held by something else than their motor."""
+    if not limits.torque:
+        return limits
+    still = np.abs(robot.difference(path[0], path)).max(axis=0) == 0.0
+    held = still & (np.abs(dynamics.gravity(robot, path[0])) >= TORQUE_FRACTION * limits.bounds.torque)
+    torque = np.where(held, np.inf, limits.bounds.torque)
+    return replace(limits, bounds=replace(limits.bounds, torque=torque)) if held.any() else limits
 
 
 def _blocked_blends(

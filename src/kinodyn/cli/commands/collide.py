@@ -16,7 +16,7 @@ from kinodyn.cli.options import Base, Q, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
-from kinodyn.cli.scenes import SceneFile, Surroundings, read_surroundings
+from kinodyn.cli.scenes import Packages, SceneFile, SrdfFile, Surroundings, read_surroundings
 from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def collide(
     write_srdf: Annotated[
         Path | None, option("write the pairs that may touch to an SRDF file", "--write-srdf", metavar="FILE")
     ] = None,
+    srdf: SrdfFile = None,
+    packages: Packages = None,
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
@@ -55,10 +57,10 @@ def collide(
     from kinodyn import collision
 
     check_writable(write_srdf, (".srdf", ".xml"))
-    loaded = args.load(robot, base)
-    around = read_surroundings(loaded, scene)
+    loaded = args.load(robot, base, srdf=srdf, packages=packages or ())
+    around = read_surroundings(loaded, scene, packages=packages or ())
     configurations = args.configurations(loaded, q, seed=seed) if q else around.q
-    inputs = {"robot": robot, "q": q or "neutral, or as in the scene", "scene": scene, "seed": seed}
+    inputs = {"robot": robot, "q": q or "neutral, or as in the scene", "scene": scene, "srdf": srdf, "seed": seed}
     if write_srdf is not None:
         collision.write_srdf(loaded, write_srdf)
         terminal.say(f"written: {write_srdf}", "dim")

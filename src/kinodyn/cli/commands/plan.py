@@ -15,7 +15,7 @@ from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.result import CommandResult, Table
-from kinodyn.cli.scenes import GOAL_TEXT, SceneFile, read_goal, read_surroundings
+from kinodyn.cli.scenes import GOAL_TEXT, Packages, SceneFile, SrdfFile, read_goal, read_surroundings
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def plan(
     acceleration: Annotated[float | None, option("limit of each joint [rad/s^2, m/s^2]")] = None,
     jerk: Annotated[float | None, option("limit of each joint [rad/s^3, m/s^3]")] = None,
     dt: Annotated[float, option("time between samples [s]", min=1e-6)] = 0.01,
+    srdf: SrdfFile = None,
+    packages: Packages = None,
     base: Base = None,
     seed: Seed = 0,
     view: Annotated[bool, option("show the plan in the viewer afterwards", "--view")] = False,
@@ -67,10 +69,10 @@ def plan(
     from kinodyn import planning
     from kinodyn.interop.moveit import path_constraints, requested_goal
 
-    loaded = args.load(robot, base)
+    loaded = args.load(robot, base, srdf=srdf, packages=packages or ())
     if (to is None) == (request is None):
         raise InputError("no unique goal: give either --to or --request")
-    around = read_surroundings(loaded, scene, request)
+    around = read_surroundings(loaded, scene, request, packages or ())
     asked = around.request
     q = around.q if start is None else _single(args.configurations(loaded, start, seed=seed, what="--from"))
     goal = requested_goal(asked, loaded) if asked is not None else read_goal(loaded, to or [], seed=seed + 1)
@@ -87,6 +89,7 @@ def plan(
         "start": q,
         "goal": ", ".join(to) if to else str(request),
         "scene": scene,
+        "srdf": srdf,
         "seed": seed,
     }
     inputs |= settings | {"constraints": [str(constraint) for constraint in settings.get("constraints", ())]}
