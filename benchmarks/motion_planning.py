@@ -22,7 +22,6 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ import motion_planning_trajectories as trajectories
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from motion_planning_parts import Parts
-from motion_planning_problems import Problem, load_robot, read_problems, spaced, synthetic
+from motion_planning_problems import Problem, problem_parser, selected_problems, spaced
 from tables import machine
 from timing import Entry, best_of, loop
 
@@ -232,25 +231,14 @@ def measure(robot: kd.Robot, problems: Sequence[Problem], options: argparse.Name
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark and print the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=Path, metavar="FOLDER", help="folder or tar archive of MoveIt's files")
-    parser.add_argument("--robot", type=Path, metavar="URDF", help="the robot; kinodyn's own Panda by default")
-    parser.add_argument("--srdf", type=Path, metavar="FILE", help="groups and allowed pairs of the robot")
-    parser.add_argument("--limit", type=int, metavar="N", help="number of problems, at equal intervals")
+    parser = problem_parser(__doc__)
     parser.add_argument("--peer", type=int, nargs="?", const=20, metavar="N", help="compare with OMPL on N problems")
     parser.add_argument("--verify", action="store_true", help="check every path densely on the exact shapes")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--time-budget", type=float, default=1.0, help="of a plan [s]")
     parser.add_argument("--quick", action="store_true", help="one round, small batches: a smoke test")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)
     if (options.limit is not None and options.limit < 1) or (options.peer is not None and options.peer < 1):
         parser.error("--limit and --peer need a number of at least 1")
-    robot = load_robot(options.robot, options.srdf) if options.robot else kd.load("panda", srdf=options.srdf)
-    if options.problems:
-        problems = read_problems(options.problems, robot, options.limit)
-    else:
-        problems = synthetic(robot, options.limit or (QUICK if options.quick else Effort()).problems)
+    robot, problems = selected_problems(options, (QUICK if options.quick else Effort()).problems)
     report = measure(robot, problems, options)
     print(json.dumps(report, indent=2) if options.json else tables.render(report))
 

@@ -10,12 +10,10 @@ is thicker by the radius of its points.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.collision.obstacles import obstacles
 from motion_planning import Run, plan_all
-from motion_planning_problems import Problem, load_robot, read_problems, synthetic
+from motion_planning_problems import Problem, problem_parser, selected_problems
 
 TOLERANCE = 5e-4  # [m] of the triangles of round shapes
 PARTS = ("planning", "simplification", "call")
@@ -76,23 +74,12 @@ def compared(shapes: Sequence[Run], clouds: Sequence[Run]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark and print the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=Path, metavar="FOLDER", help="folder or tar archive of MoveIt's files")
-    parser.add_argument("--robot", type=Path, metavar="URDF", help="the robot; kinodyn's own Panda by default")
-    parser.add_argument("--srdf", type=Path, metavar="FILE", help="groups and allowed pairs of the robot")
-    parser.add_argument("--limit", type=int, metavar="N", help="number of problems, at equal intervals")
+    parser = problem_parser(__doc__)
     parser.add_argument("--points", type=int, default=100_000, help="of each cloud")
     parser.add_argument("--radius", type=float, default=0.005, help="of each point [m]")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is planned; the best time counts")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--time-budget", type=float, default=1.0, help="of a plan [s]")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)
-    robot = load_robot(options.robot, options.srdf) if options.robot else kd.load("panda", srdf=options.srdf)
-    if options.problems:
-        problems = read_problems(options.problems, robot, options.limit)
-    else:
-        problems = synthetic(robot, options.limit or 20)
+    robot, problems = selected_problems(options, 20)
     kd.set_threads(1)
     made = [as_cloud(problem, options.points, options.radius) for problem in problems]
     shapes = plan_all(robot, problems, options.rounds, options.seed, options.time_budget)

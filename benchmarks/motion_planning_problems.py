@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import tarfile
 import time
@@ -131,3 +132,24 @@ def boxes(robot: kd.Robot, seed: int, count: int = 12) -> Problem:
     q = np.clip(HOME + rng.uniform(-REACH, REACH, (1000, robot.nq)), robot.limits.lower, robot.limits.upper)
     start, goal = q[kd.collision.free(robot, q, world)][:2]
     return Problem("boxes", f"seed {seed}", tuple(world), start, goal)
+
+
+def problem_parser(description: str | None) -> argparse.ArgumentParser:
+    """Make a parser with the arguments that select robot and problems."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=Path, metavar="FOLDER", help="folder or tar archive of MoveIt's files")
+    parser.add_argument("--robot", type=Path, metavar="URDF", help="the robot; kinodyn's own Panda by default")
+    parser.add_argument("--srdf", type=Path, metavar="FILE", help="groups and allowed pairs of the robot")
+    parser.add_argument("--limit", type=int, metavar="N", help="number of problems, at equal intervals")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--time-budget", type=float, default=1.0, help="of a plan [s]")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    return parser
+
+
+def selected_problems(options: argparse.Namespace, count: int) -> tuple[kd.Robot, list[Problem]]:
+    """Load the robot and its problems; without files, `count` synthetic ones unless --limit says otherwise."""
+    robot = load_robot(options.robot, options.srdf) if options.robot else kd.load("panda", srdf=options.srdf)
+    if options.problems:
+        return robot, read_problems(options.problems, robot, options.limit)
+    return robot, synthetic(robot, options.limit or count)

@@ -1,4 +1,4 @@
-"""Public names are there with `import kinodyn as kd` alone, loaded on first use; importing kinodyn is cheap."""
+"""Public names are there with `import kinodyn as kd` alone, loaded on first use; importing kinodyn is fast."""
 
 from __future__ import annotations
 

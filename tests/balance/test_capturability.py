@@ -32,9 +32,9 @@ def test_bounds_agree_with_brute_force(radius: float) -> None:
 
 
 def test_bounds_converge_with_the_number_of_steps() -> None:
-    endless = kd.balance.capture_distance(np.inf, W, T, L, R)
-    assert kd.balance.capture_distance(60, W, T, L, R) == pytest.approx(float(endless), rel=1e-12)
-    assert best_after_a_step(float(endless) * 1.001, R) > float(endless)
+    unlimited = kd.balance.capture_distance(np.inf, W, T, L, R)
+    assert kd.balance.capture_distance(60, W, T, L, R) == pytest.approx(float(unlimited), rel=1e-12)
+    assert best_after_a_step(float(unlimited) * 1.001, R) > float(unlimited)
 
 
 def test_steps_are_counted_up_to_the_bounds() -> None:
@@ -42,8 +42,8 @@ def test_steps_are_counted_up_to_the_bounds() -> None:
         bound = float(kd.balance.capture_distance(n, W, T, L, R))
         assert kd.balance.steps_to_capture(bound * (1 - 1e-6), W, T, L, R) == n
         assert kd.balance.steps_to_capture(-bound * (1 + 1e-6), W, T, L, R) == n + 1
-    endless = kd.balance.capture_distance(np.inf, W, T, L, R)
-    assert kd.balance.steps_to_capture([0.0, endless * 1.01], W, T, L, R).tolist() == [0.0, np.inf]
+    unlimited = kd.balance.capture_distance(np.inf, W, T, L, R)
+    assert kd.balance.steps_to_capture([0.0, unlimited * 1.01], W, T, L, R).tolist() == [0.0, np.inf]
 
 
 def test_walking_bounds_are_the_largest_set_that_steps_can_stay_in() -> None:
@@ -60,7 +60,7 @@ def test_walking_bounds_are_the_largest_set_that_steps_can_stay_in() -> None:
 
 
 def survives(polygon: Array, dcm: Array) -> bool:
-    """Stand on the polygon as well as can be: pressure at its point nearest to twice the way of the capture point."""
+    """Stand as long as possible: the CoP at the point of the polygon nearest to twice the capture point."""
     xi = dcm.copy()
     for _ in range(150):
         xi = lipm.move_dcm(xi, kd.balance.nearest(polygon, xi * 2.0), W, 0.02)
@@ -70,10 +70,10 @@ def survives(polygon: Array, dcm: Array) -> bool:
 def test_pushes_up_to_the_bound_are_survived_and_larger_ones_not() -> None:
     polygon = kd.balance.hull([[-0.08, -0.1], [0.15, -0.12], [0.14, 0.1], [-0.05, 0.13]])
     angles = np.linspace(0, 2 * np.pi, 8, endpoint=False)
-    ways = np.column_stack([np.cos(angles), np.sin(angles)])
-    impulses = kd.balance.push_bound(polygon, [0.0, 0.0], ways, W, 60.0)
-    for way, impulse in zip(ways, impulses, strict=True):
-        kick = way * impulse / 60.0 / W
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    impulses = kd.balance.push_bound(polygon, [0.0, 0.0], directions, W, 60.0)
+    for direction, impulse in zip(directions, impulses, strict=True):
+        kick = direction * impulse / 60.0 / W
         assert survives(polygon, 0.995 * kick)
         assert not survives(polygon, 1.005 * kick)
     assert kd.balance.push_bound(polygon, [1.0, 0.0], [1.0, 0.0], W, 60.0) == 0.0

@@ -22,10 +22,10 @@ def edge_points(corners: Array, n: int = 2000) -> Array:
 def test_the_hull_agrees_with_qhull_and_is_counter_clockwise(n: int) -> None:
     for _ in range(50):
         points = RNG.normal(size=(n, 2))
-        judge = points[ConvexHull(points).vertices]
+        reference = points[ConvexHull(points).vertices]
         own = hull(points)
-        start = int(np.abs(judge - own[0]).sum(axis=1).argmin())
-        np.testing.assert_array_equal(own, np.roll(judge, -start, axis=0))
+        start = int(np.abs(reference - own[0]).sum(axis=1).argmin())
+        np.testing.assert_array_equal(own, np.roll(reference, -start, axis=0))
 
 
 def test_the_hull_omits_duplicates_and_points_on_edges() -> None:

@@ -94,7 +94,7 @@ def test_the_factor_multiplies_back_to_the_mass_matrix(robot: Robot, states: Dra
 
 
 def test_the_factor_has_the_zeros_of_the_tree() -> None:
-    """Joints of the two legs of the humanoid are not on one way to the root."""
+    """Joints of the two legs of the humanoid are not on one path to the root."""
     robot = kd.load("humanoid")
     L = D.factorize(robot, robot.random()).L
     left, right = robot.joint("left_knee").v.start, robot.joint("right_knee").v.start

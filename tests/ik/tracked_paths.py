@@ -21,9 +21,9 @@ def load(name: str) -> Robot:
     return kd.load(name, base="fixed")
 
 
-def line(robot: Robot, frame: str, q0: Array, way: Array | list[float], samples: int = 100) -> Array:
+def line(robot: Robot, frame: str, q0: Array, displacement: Array | list[float], samples: int = 100) -> Array:
     T = np.tile(kd.kinematics.pose(robot, q0, frame), (samples, 1, 1))
-    T[:, :3, 3] += np.linspace(0.0, 1.0, samples)[:, None] * np.asarray(way)
+    T[:, :3, 3] += np.linspace(0.0, 1.0, samples)[:, None] * np.asarray(displacement)
     return T
 
 

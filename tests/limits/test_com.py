@@ -40,9 +40,9 @@ def test_the_com_stays_above_the_polygon_while_hands_pull_away(robot: Robot, q: 
     com = kd.kinematics.com(robot, q)
     limit = kd.limits.ComLimit(com[:2] + 0.4 * SQUARE, margin=0.01)
     hands = [kd.tasks.FrameTask(f"{side}_palm", targets) for side in ("left", "right")]
-    calm = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(scale=0.2)]
-    solver = kd.ik.WholeBody(robot, [*soles(robot, q), *hands], [*calm, limit])
-    without = kd.ik.WholeBody(robot, [*soles(robot, q), *hands], calm)
+    slow = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(scale=0.2)]
+    solver = kd.ik.WholeBody(robot, [*soles(robot, q), *hands], [*slow, limit])
+    without = kd.ik.WholeBody(robot, [*soles(robot, q), *hands], slow)
     x = y = np.broadcast_to(q, (n, robot.nq))
     for _ in range(600):
         x, y = solver.step(x, 0.005).q, without.step(y, 0.005).q

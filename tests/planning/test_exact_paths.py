@@ -60,8 +60,8 @@ def assert_exactly_free(q: Array) -> None:
 
 
 def test_there_and_back_in_a_corridor_is_cut_to_its_legs(cart: kd.Robot) -> None:
-    world, way = corridor(), np.array([-1.0, -0.2, -0.6, -0.1, -0.3, 0.0])
-    path = np.vstack([np.column_stack([way, np.zeros(6)]), np.column_stack([np.zeros(3), [0.5, 0.2, 1.0]])])
+    world, corner_x = corridor(), np.array([-1.0, -0.2, -0.6, -0.1, -0.3, 0.0])
+    path = np.vstack([np.column_stack([corner_x, np.zeros(6)]), np.column_stack([np.zeros(3), [0.5, 0.2, 1.0]])])
     assert not kd.collision.free(cart, path, world).any()  # all of it touches by the spheres
     checks = ExactChecks(Query(cart, world.snapshot()), frozenset())
     small = Query(cart, world.snapshot(), q=path[0], moves=np.ones(2, dtype=bool), shrink=0.015)

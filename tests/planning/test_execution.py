@@ -1,4 +1,4 @@
-"""Execution of plans: at the goal, around what comes into the way, at rest where nothing helps."""
+"""Execution of plans: arrival at the goal, replanning around new obstacles, stops where there is no path."""
 
 from __future__ import annotations
 

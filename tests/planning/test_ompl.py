@@ -20,7 +20,7 @@ PLANNERS = kd.planning.ompl_planners()
 FIRST_PATH = ("RRT", "RRTConnect", "BKPIECE1", "LBKPIECE1", "KPIECE1")
 OPTIMAL = ("RRTstar", "InformedRRTstar", "SORRTstar", "PRMstar", "BITstar", "AORRTC")
 LIMITS = (np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
-ENDLESS = (np.array([-1.0, -np.inf]), np.array([1.0, np.inf]))
+UNBOUNDED = (np.array([-1.0, -np.inf]), np.array([1.0, np.inf]))
 START, GOAL = np.array([-0.5, 0.0]), np.array([0.5, 0.0])
 
 
@@ -69,7 +69,7 @@ def test_every_planner_finds_a_free_path_within_limits(planner: str) -> None:
 
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_a_joint_without_limits_may_pass_half_a_turn(planner: str) -> None:
-    path = plan(planner, free=through_the_back, limits=ENDLESS, time_budget=enough(planner))
+    path = plan(planner, free=through_the_back, limits=UNBOUNDED, time_budget=enough(planner))
     assert path is not None and is_valid(path, through_the_back)
     np.testing.assert_array_equal(path[0], START)
     assert abs(path[-1, 0] - 0.5) < 1e-6 and abs(math.remainder(path[-1, 1], 2 * math.pi)) < 1e-6

@@ -85,3 +85,7 @@ def test_errors_of_the_function_reach_the_caller() -> None:
     wrong = kd.tasks.CustomTask("wrong", lambda robot, q: (np.zeros(2), np.zeros((1, robot.nv))), rows=1)
     with pytest.raises(kd.InputError, match="wrong"):
         kd.ik.WholeBody(ROBOT, [wrong]).step(Q, 0.01)
+    for returned in (3, np.zeros(3), (np.zeros(1),)):
+        lacking = kd.tasks.CustomTask("lacking", lambda robot, q, returned=returned: returned, rows=1)
+        with pytest.raises(kd.InputError, match="'lacking' must return"):
+            lacking.error(ROBOT, Q)

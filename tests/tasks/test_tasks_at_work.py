@@ -140,10 +140,10 @@ def test_two_postures_of_one_level_meet_in_between(robot: Robot, q: Array) -> No
 
 
 def look(robot: Robot, q: Array, target: Array, axis: Array) -> float:
-    """Measure the angle [rad] between an axis of the head and the way to the target."""
+    """Measure the angle [rad] between an axis of the head and the direction to the target."""
     T = kd.kinematics.pose(robot, q, "head")
-    way, axis = target - T[:3, 3], T[:3, :3] @ (axis / np.linalg.norm(axis))
-    return float(np.arctan2(np.linalg.norm(np.cross(axis, way)), axis @ way))
+    direction, axis = target - T[:3, 3], T[:3, :3] @ (axis / np.linalg.norm(axis))
+    return float(np.arctan2(np.linalg.norm(np.cross(axis, direction)), axis @ direction))
 
 
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (1.0, 1.0, -1.0)])
@@ -151,8 +151,8 @@ def test_a_gaze_ends_on_its_target_wherever_it_is(axis: tuple[float, float, floa
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     rng = np.random.default_rng(0)
-    for way in (*rng.normal(size=(10, 3)), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)):
-        target = kd.kinematics.pose(robot, q, "head")[:3, 3] + 2 * np.asarray(way)
+    for direction in (*rng.normal(size=(10, 3)), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)):
+        target = kd.kinematics.pose(robot, q, "head")[:3, 3] + 2 * np.asarray(direction)
         result = kd.ik.WholeBody(
             robot, [kd.tasks.GazeTask("head", target, axis=axis), kd.tasks.PostureTask(q)], []
         ).solve(q)
@@ -198,18 +198,18 @@ def test_changes_between_steps_take_effect_at_once(robot: Robot, q: Array) -> No
     solver = kd.ik.WholeBody(robot, [hand], [], damping=0.0)
     J = hand.jacobian(robot, q)
 
-    def way() -> Array:
+    def displacement() -> Array:
         return np.asarray(J @ solver.step(q, 1.0).v)
 
-    np.testing.assert_allclose(way(), [0.1, 0.0, 0.0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(displacement(), [0.1, 0.0, 0.0], rtol=0, atol=1e-9)
     hand.target = shifted(robot, q, "left_palm", (0.0, 0.2, 0.0))[:3, 3]
-    np.testing.assert_allclose(way(), [0.0, 0.2, 0.0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(displacement(), [0.0, 0.2, 0.0], rtol=0, atol=1e-9)
     hand.gain = 0.5
-    np.testing.assert_allclose(way(), [0.0, 0.1, 0.0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(displacement(), [0.0, 0.1, 0.0], rtol=0, atol=1e-9)
     hand.weights = (1.0, 0.0, 1.0)
-    assert np.abs(way()).max() < 1e-9
+    assert np.abs(displacement()).max() < 1e-9
     hand.weights = (0.0, 1.0, 0.0)
-    assert way()[1] == pytest.approx(0.1, abs=1e-8)
+    assert displacement()[1] == pytest.approx(0.1, abs=1e-8)
 
 
 def test_a_contact_stays_where_it_was_first_seen_until_reset(robot: Robot, q: Array) -> None:

@@ -143,13 +143,13 @@ def test_contacts_begin_at_the_surface(text: str) -> None:
 
 def test_a_map_has_the_heights_of_the_terrain_and_its_errors_are_as_asked() -> None:
     terrain = kd.terrain.parse("boxes:0.08,seed=1")
-    exact, noisy = terrain.map(cell=0.02), terrain.map(cell=0.02, noise=0.01, offset=0.05, seed=4)
+    exact, noisy = terrain.map(cell=0.02), terrain.map(cell=0.02).disturbed(0.01, 0.05, seed=4)
     i, j = 70, 90
     centre = exact.origin + exact.cell * np.array([i, j])
     assert exact.heights[i, j] == terrain.height(centre) == exact.height(centre)
     errors = noisy.heights - exact.heights
     assert abs(errors.mean() - 0.05) < 1e-3 and abs(errors.std() - 0.01) < 5e-4
-    assert np.array_equal(noisy.heights, terrain.map(cell=0.02, noise=0.01, offset=0.05, seed=4).heights)
+    assert np.array_equal(noisy.heights, terrain.map(cell=0.02).disturbed(0.01, 0.05, seed=4).heights)
     assert np.abs(noisy.smoothed().heights - exact.heights - 0.05).mean() < 0.4 * np.abs(errors - 0.05).mean()
 
 

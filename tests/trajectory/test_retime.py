@@ -102,10 +102,10 @@ def test_retiming_along_the_path_is_faster_than_stretching_and_keeps_the_path(
     assert found.status == "slowed" and found.check.ok and found.factor < uniform.factor
     assert found.trajectory is not None
     t = np.linspace(0.0, fast.duration, 4001)
-    path, way = fast(t), fast(t, 1)
+    path, tangent = fast(t), fast(t, 1)
     for q in found.trajectory(np.linspace(0.0, found.trajectory.duration, 23)[1:-1]):
         nearest = np.linalg.norm(path - q, axis=1).argmin()
-        off, along = q - path[nearest], way[nearest] / np.linalg.norm(way[nearest])
+        off, along = q - path[nearest], tangent[nearest] / np.linalg.norm(tangent[nearest])
         assert np.linalg.norm(off - along * (along @ off)) < 1e-5  # what is left beside the path
 
 

@@ -90,8 +90,8 @@ def test_the_com_can_be_dragged_up_to_the_edge_of_the_support_polygon(humanoid: 
     feet = kd.balance.feet(humanoid)
     dragging = Dragging(humanoid, feet=feet)
     com = kd.kinematics.com(humanoid, q)
-    for way, there in (([0.03, 0.02, -0.03], True), ([1.0, 0.0, 0.0], False)):
-        dragging.drag(COM, com + way, q)
+    for shift, there in (([0.03, 0.02, -0.03], True), ([1.0, 0.0, 0.0], False)):
+        dragging.drag(COM, com + shift, q)
         for _ in range(200):
             q = dragging.step(q, 1 / 60)
         assert dragging.reached(q) is there

@@ -49,8 +49,8 @@ def test_the_body_moves_at_the_command(body: Biped, limits: StepLimits) -> None:
     for velocity in ([0.3, 0.0, 0.0], [-0.15, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, -0.1, 0.0], [0.25, 0.05, 0.0]):
         plan = footsteps_from_velocity(body, velocity, steps=9, limits=limits, step_time=STEP)
         ahead, behind = plan[7], plan[1]  # the same foot, six steps apart
-        way = np.array(ahead.position - behind.position) / (6 * STEP)
-        np.testing.assert_allclose(way, velocity[:2], atol=1e-9)
+        mean_velocity = np.array(ahead.position - behind.position) / (6 * STEP)
+        np.testing.assert_allclose(mean_velocity, velocity[:2], atol=1e-9)
         assert ahead.yaw == pytest.approx(0.0, abs=1e-12)
 
 

@@ -44,9 +44,9 @@ def walk(planner: Planner, duration: float, push: tuple[float, Array] | None = N
     return Run(True, np.array(path), np.array(feet), planner)
 
 
-def fastest(planner: Planner, way: float) -> float:
-    """Tell how fast a polynomial of fifth degree gets along a way in what a single support leaves for it."""
-    return 15.0 / 8.0 * way / ((1.0 - 2.0 * planner.settings.vertical_fraction) * planner.settings.single_support)
+def fastest(planner: Planner, distance: float) -> float:
+    """Return the peak speed of a quintic over a distance [m] in the part of a single support that is left for it."""
+    return 15.0 / 8.0 * distance / ((1.0 - 2.0 * planner.settings.vertical_fraction) * planner.settings.single_support)
 
 
 @pytest.fixture

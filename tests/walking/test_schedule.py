@@ -78,16 +78,16 @@ def test_the_capture_region_is_reached_with_the_zmp_on_the_edge(schedule: Contac
     """At the bound, the farthest pressure in a direction, all the time, ends exactly at the edge of the last feet."""
     w = schedule.body.omega
     t0 = schedule.phases[2].start + 0.1
-    for k, way in enumerate(DIRECTIONS):
+    for k, direction in enumerate(DIRECTIONS):
         xi = float(schedule.capture_region(t0)[k])
         for phase in schedule.phases[schedule.index(t0) : -1]:
             start = max(t0, phase.start)
-            reach = [float((sole @ way).max()) for sole in phase.soles]
-            edge = float((phase.polygon @ way).max())
+            reach = [float((sole @ direction).max()) for sole in phase.soles]
+            edge = float((phase.polygon @ direction).max())
             ends = (reach[0], reach[1]) if phase.kind == "double" else (edge, edge)
             rate = (ends[1] - ends[0]) / (phase.end - start)
             xi = float(lipm.move_dcm(xi, ends[0], w, phase.end - start, zmp_rate=rate))
-        assert xi == pytest.approx(float((schedule.phases[-1].polygon @ way).max()), abs=1e-6)
+        assert xi == pytest.approx(float((schedule.phases[-1].polygon @ direction).max()), abs=1e-6)
     assert schedule.capture_margin(t0, schedule.dcm(t0)) > 0.01
     assert schedule.capture_margin(t0, schedule.dcm(t0) + [0.5, 0.0]) < 0.0
 

@@ -115,12 +115,12 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
     away = corners[..., None, None, :, :] - corners[..., :, None, None, :]
     left = edge[..., None, 0] * away[..., 1] - edge[..., None, 1] * away[..., 0]
     border = (left >= -TOLERANCE * length[..., None]).all(axis=-1) & (length > TOLERANCE)
-    way = np.broadcast_to(p, (*batch, 2))[..., None, None, :] - corners[..., :, None, :]
+    offset = np.broadcast_to(p, (*batch, 2))[..., None, None, :] - corners[..., :, None, :]
     unit = edge / np.where(length > TOLERANCE, length, 1.0)[..., None]
-    inside = unit[..., 0] * way[..., 1] - unit[..., 1] * way[..., 0]
+    inside = unit[..., 0] * offset[..., 1] - unit[..., 1] * offset[..., 0]
     nearest = np.where(border, inside, np.inf).min(axis=(-2, -1))
-    along = np.clip((unit * way).sum(axis=-1), 0.0, length)
-    gap = np.linalg.norm(way - along[..., None] * unit, axis=-1)
+    along = np.clip((unit * offset).sum(axis=-1), 0.0, length)
+    gap = np.linalg.norm(offset - along[..., None] * unit, axis=-1)
     distance = np.where(border | np.eye(corners.shape[-2], dtype=bool), gap, np.inf).min(axis=(-2, -1))
     # a line has its edge in both directions, and no inside
     flat = (border & np.swapaxes(border, -1, -2)).any(axis=(-2, -1))
@@ -147,9 +147,9 @@ def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
     if p.ndim == 1:
         return np.array(_nearest_alone(corners.tolist(), *p.tolist()))
     edge = np.roll(corners, -1, axis=0) - corners
-    way = p[..., None, :] - corners
-    inside = np.asarray((edge[:, 0] * way[..., 1] - edge[:, 1] * way[..., 0] >= 0).all(axis=-1))
-    share = np.clip((way * edge).sum(axis=-1) / (edge**2).sum(axis=-1), 0.0, 1.0)
+    offset = p[..., None, :] - corners
+    inside = np.asarray((edge[:, 0] * offset[..., 1] - edge[:, 1] * offset[..., 0] >= 0).all(axis=-1))
+    share = np.clip((offset * edge).sum(axis=-1) / (edge**2).sum(axis=-1), 0.0, 1.0)
     on_edges = corners + share[..., None] * edge
     best = np.linalg.norm(p[..., None, :] - on_edges, axis=-1).argmin(axis=-1)
     chosen = np.take_along_axis(on_edges, best[..., None, None], axis=-2)[..., 0, :]

@@ -42,7 +42,10 @@ class EvaluatedRows(Rows):
         return self.rows
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
-        values, J = self.function(robot, np.asarray(q, dtype=float))
+        returned = self.function(robot, np.asarray(q, dtype=float))
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
+            raise InputError(f"the function of {self.name!r} must return (values, Jacobian), got {returned!r:.60}")
+        values, J = returned
         what = f"{{}} of {self.name!r}".format
         return numbers(what("first result"), values, self.rows), numbers(what("Jacobian"), J, self.rows, robot.nv)
 

@@ -132,16 +132,8 @@ class Terrain:
         points = np.concatenate(corners)
         return np.array([points.min(axis=0), points.max(axis=0)])
 
-    def map(
-        self,
-        *,
-        region: ArrayLike | None = None,
-        cell: float = 0.01,
-        noise: float = 0.0,
-        offset: float = 0.0,
-        seed: int = 0,
-    ) -> HeightMap:
-        """Make the map of this terrain that a planner sees.
+    def map(self, *, region: ArrayLike | None = None, cell: float = 0.01) -> HeightMap:
+        """Make an exact map of this terrain for planners; `HeightMap.disturbed` adds errors.
 
         Parameters
         ----------
@@ -149,12 +141,6 @@ class Terrain:
             Least and largest x, y (2, 2) [m]; by default all shapes, and a metre around them.
         cell
             Side of a cell [m].
-        noise
-            Standard deviation of the height of each cell [m].
-        offset
-            Added to all heights [m].
-        seed
-            Seed of the noise.
 
         Returns
         -------
@@ -164,5 +150,4 @@ class Terrain:
         low, shape = checked_region(around, cell)
         x, y = (low[k] + cell * (np.arange(shape[k]) + 0.5) for k in range(2))
         heights = self.height(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1))
-        exact = HeightMap(heights, cell=cell, origin=(x[0], y[0]))
-        return exact.disturbed(noise, offset, seed) if noise or offset else exact
+        return HeightMap(heights, cell=cell, origin=(x[0], y[0]))

@@ -342,8 +342,8 @@ class WalkingController:
         feet = list(reference.phase.feet.values())
         height, first, last = feet[0].z, feet[0], feet[-1]
         if first is not last:
-            way = last.position - first.position
-            share = min(max(float((zmp - first.position) @ way) / max(float(way @ way), 1e-9), 0.0), 1.0)
+            between = last.position - first.position
+            share = min(max(float((zmp - first.position) @ between) / max(float(between @ between), 1e-9), 0.0), 1.0)
             height += share * (last.z - first.z)
         return height + self.planner.ground.map_offset(reference.phase)
 

@@ -149,7 +149,7 @@ def path_heading(yaw: Array, commanded: Array) -> Array:
 
 
 def progress(moved: Array, heading: Array, commanded: Array) -> float:
-    """Sum displacements (n, 2) [m] in the direction of a velocity (3,) at headings (n,) [rad]: way back is negative."""
+    """Sum displacements (n, 2) [m] in the direction of a velocity (3,) at headings (n,) [rad]: backward is negative."""
     (vx, vy), speed = commanded[:2], float(np.hypot(*commanded[:2]))
     c, s = np.cos(heading), np.sin(heading)
     along = np.column_stack([c * vx - s * vy, s * vx + c * vy]) / speed

@@ -202,12 +202,13 @@ class Replanner:
             shortest = needed
         return adapted
 
-    def _swing_time(self, way: Array, velocity: Array) -> float:
-        """Estimate the least time [s] in which a foot with a velocity (2,) moves by `way` (2,) and stops."""
-        distance = float(np.hypot(*way))
+    def _swing_time(self, displacement: Array, velocity: Array) -> float:
+        """Estimate the least time [s] in which a foot with a velocity (2,) covers a displacement (2,) and stops."""
+        distance = float(np.hypot(*displacement))
         if distance < 1e-9:
             return 0.0
-        half, scaled = 0.5 * float(way @ velocity) / distance, self.settings.max_swing_acceleration / QUINTIC_PEAK
+        half = 0.5 * float(displacement @ velocity) / distance
+        scaled = self.settings.max_swing_acceleration / QUINTIC_PEAK
         accelerating = (np.sqrt(half**2 + 4.0 * scaled * distance) - half) / (2.0 * scaled)
         return float(max(accelerating, CRUISE_PEAK * distance / self.settings.max_swing_speed))
 

@@ -14,7 +14,7 @@ from kinodyn.walking.phases import Phase
 from kinodyn.walking.settings import GaitSettings
 
 UNEVEN = 0.05  # [m] height of a step up from which on legs are stretched
-STRETCH = 0.7  # part of the way to the longest leg by which they are
+STRETCH = 0.7  # by which they are, as a fraction of the difference from the longest leg
 FLAT_RISE = 0.06  # of the leg: on higher steps up the heel of the foot behind lifts
 HEEL_SHARE, HEEL_RISE = 0.7, 0.35  # of what is higher, and of the sole, by which it raises the CoM
 LATEST_ROLL = 0.6  # part of a double support after which the foot behind lifts its heel, at the latest
@@ -151,7 +151,7 @@ class TerrainPosture:
         return self._roll_part(foot, first, last)
 
     def _roll_part(self, foot: Footstep, first: float, last: float) -> float:
-        """Return the part of the way of a ZMP, from `first` to `last` ahead of a foot [m], to the front of the foot."""
+        """Return the fraction of the path of a ZMP, from `first` to `last` ahead of a foot [m], up to its front."""
         return min(max((self._front(foot) - first) / (last - first), 0.0), LATEST_ROLL) if last > first else 0.0
 
 

@@ -201,7 +201,7 @@ def seen_by_planner(
     if map == "known":
         return terrain.map(region=around)
     offset = float(np.random.default_rng(seed).normal(0.0, MAP_OFFSET))
-    return terrain.map(region=around, noise=MAP_NOISE, offset=offset, seed=seed).smoothed()
+    return terrain.map(region=around).disturbed(MAP_NOISE, offset, seed).smoothed()
 
 
 def measure(schedule: WalkSchedule, recording: Recording, elapsed: float) -> WalkResult:

@@ -96,13 +96,13 @@ def test_contradictory_contacts_share_the_violation(scene: Callable[..., Any]) -
     world = scene("humanoid")
     controller = world.controller(limits=[])
     controller.add(kd.contact.Contact("left_foot", name="hook"))
-    for name, way in (("left_sole", 0.01), ("hook", -0.01)):
+    for name, side in (("left_sole", 0.01), ("hook", -0.01)):
         use = controller.contacts[name]
         use.target = kd.kinematics.pose(world.robot, world.q, use.contact.frame) + np.eye(4)[0][:, None] * [
             0,
             0,
             0,
-            way,
+            side,
         ]
         use.stabilise = (100.0, 0.0)
     result = controller.solve(world.state())

@@ -23,8 +23,8 @@ def wander(world: Any, rng: np.random.Generator, size: float = 1.0) -> None:
             T[:3, 3] += 0.2 * size * rng.normal(size=3)
             task.track(T, size * rng.normal(size=6), 3 * size * rng.normal(size=6))
         elif isinstance(task, kd.tasks.ComTask):
-            way, rate, gain = rng.normal(size=(3, 3)) * size
-            task.track(task.target + 0.05 * way, 0.2 * rate, gain)
+            shift, rate, gain = rng.normal(size=(3, 3)) * size
+            task.track(task.target + 0.05 * shift, 0.2 * rate, gain)
 
 
 def assert_obeys_the_equations_of_motion(world: Any, result: kd.control.ControlResult) -> None:

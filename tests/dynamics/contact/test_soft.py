@@ -237,8 +237,8 @@ def test_above_the_friction_angle_a_block_slides_as_in_the_closed_form() -> None
     soft = SoftContacts({"block": CORNERS}, tilted(slope), friction=mu, **STIFF)
     qs, _ = run(robot, soft, resting(soft, slope), np.zeros(6), time=1.0)
     down = kd.spatial.rot_y(slope) @ [1.0, 0.0, 0.0]
-    way = (qs[[500, 750, 1000], :3] - qs[0, :3]) @ down
-    a = (way[2] - 2 * way[1] + way[0]) / 0.25**2
+    distance = (qs[[500, 750, 1000], :3] - qs[0, :3]) @ down
+    a = (distance[2] - 2 * distance[1] + distance[0]) / 0.25**2
     np.testing.assert_allclose(a, G * (np.sin(slope) - mu * np.cos(slope)), rtol=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""Who stands in whose way: cases of which the answer is known, and nobody else is named."""
+"""Conflicts: cases with a known answer; only the tasks and limits that conflict are named."""
 
 from __future__ import annotations
 

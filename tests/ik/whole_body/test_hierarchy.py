@@ -2,7 +2,7 @@
 
 For a level with rows A x = b, the slope g = A^T (A x - b) at its optimum is balanced by the rows of the levels above,
 of either sign, and by bounds that are reached, which only push inwards. If all but rho of g is balanced, nothing that
-is admissible is better by more than |rho| times the longest way between the bounds.
+is admissible is better by more than |rho| times the longest distance between the bounds.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ WRONG_LIMITS: dict[str, Callable[[], Any]] = {
     "negative margin": lambda: limits.PositionLimit(-0.1),
     "NaN margin": lambda: limits.PositionLimit(float("nan")),
     "scale 0": lambda: limits.VelocityLimit(scale=0.0),
-    "endless scale": lambda: limits.VelocityLimit(scale=float("inf")),
+    "infinite scale": lambda: limits.VelocityLimit(scale=float("inf")),
     "polygon of two points": lambda: limits.ComLimit([[0, 0], [1, 0]]),
     "polygon in one line": lambda: limits.ComLimit([[0, 0], [1, 1], [2, 2]]),
     "polygon in space": lambda: limits.ComLimit(np.eye(3)),

@@ -36,8 +36,8 @@ def tasks_of(body: Any, wanted: dict[str, Array], k: Any = slice(None)) -> list[
 
 
 def limits_of(body: Any) -> list[Any]:
-    calm = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(scale=0.3), kd.limits.AccelerationLimit(20.0)]
-    return [*calm, kd.limits.ComLimit(body.polygon())]
+    slow = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(scale=0.3), kd.limits.AccelerationLimit(20.0)]
+    return [*slow, kd.limits.ComLimit(body.polygon())]
 
 
 def assert_same(found: Array, expected: Array, tolerance: float) -> None:

@@ -64,9 +64,11 @@ def assert_within(robot: Robot, q: Array) -> None:
 
 
 def gaze_angle(T: Array, target: Array) -> Array:
-    """Measure the angle between the frame's x axis and the way to the target."""
-    way = target - T[..., :3, 3]
-    return np.asarray(np.arctan2(np.linalg.norm(np.cross(T[..., :3, 0], way), axis=-1), (T[..., :3, 0] * way).sum(-1)))
+    """Measure the angle between the frame's x axis and the direction to the target."""
+    direction = target - T[..., :3, 3]
+    return np.asarray(
+        np.arctan2(np.linalg.norm(np.cross(T[..., :3, 0], direction), axis=-1), (T[..., :3, 0] * direction).sum(-1))
+    )
 
 
 def test_random_reachable_postures_are_reached_by_pinocchios_kinematics(body: Any, peer: PinocchioModel) -> None:
@@ -125,9 +127,9 @@ def test_both_hands_reach_forward_while_the_feet_stay_and_the_head_looks_at_a_ha
 def test_unreachable_targets_are_never_a_success(body: Any, far: float) -> None:
     robot = body.robot
     rng = np.random.default_rng(3)
-    way = rng.normal(size=(30, 3)) * [1, 1, 0.3]
+    direction = rng.normal(size=(30, 3)) * [1, 1, 0.3]
     T = np.repeat(body.pose(body.hands[0])[None], 30, axis=0)
-    T[:, :3, 3] += far * way / np.linalg.norm(way, axis=-1, keepdims=True)
+    T[:, :3, 3] += far * direction / np.linalg.norm(direction, axis=-1, keepdims=True)
     tasks = [*body.stance(), kd.tasks.FrameTask(body.hands[0], T, name="hand"), kd.tasks.PostureTask(body.q)]
     result = kd.ik.WholeBody(robot, tasks).solve(body.q)
     assert not result.success.any()
