@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,36 +11,25 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.distance import distance
-from kinodyn.collision.distance_query import DistanceQuery, distance_query
-from kinodyn.collision.query import EMPTY
 from kinodyn.layouts import layout
 from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact, intervals
+from kinodyn.retarget.link_clearances import UNUSED, LinkClearances, Touching
 from kinodyn.retarget.report import contact_slips
 from kinodyn.retarget.targets import CORNERS, LOCKED, SWING, Targets, lock_contacts
 from kinodyn.spatial import as_quaternion
 from kinodyn.spatial.poses import inverse_pose
 
 PACK = 8  # frames that the core may compute at once
-ROWS = 10  # pairs of links that are kept apart in a frame
-FREE = -1e6  # bound of a row that is not used
-MARGIN = 0.004  # [m] that links are kept apart
-OVERSHOOT = 0.2  # of the bound of how far spheres reach beyond shapes, that they do wherever they meet
-WATCHED = 0.02  # [m] beyond the margin, up to which pairs are considered
 SPEED = 12.0  # [rad/s or m/s] of joints whose description has no velocity limit
 ARM_STIFFNESS = 0.6  # weight of feasible positions of arms and trunk relative to that of legs
 POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
-MAX_TOUCH = 0.0005  # [m] of penetration of links that is accepted
 BRIDGES = (2, 5, 10, 20, 35)  # frames around a touch over which limbs are interpolated, attempt by attempt
 MAX_REPAIRS = 2 + len(BRIDGES)
 LIFTED = 3  # frames before and after one that is lifted out of the ground
 REPAIRED = 8  # frames before and after a violation that may move to repair it
-
-
-Touching: TypeAlias = list[tuple[int, int, float]]  # frame, pair of links, distance of their spheres [m]
 
 
 class Stage(NamedTuple):
@@ -69,16 +57,6 @@ ROUNDS = (
 REPAIR = Stage(12, LOCKED, 1.0, 0.1)
 
 
-def touching_distances(query: DistanceQuery, body: Body) -> Array:
-    """Return the distances (pairs + 1,) of spheres at which pairs of links are taken to touch [m], at most zero.
-
-    Spheres reach beyond the shapes by up to a bound, of which a share is certain to remain; and those of neighbours may
-    overlap in any posture, so that the upright posture is taken as free.
-    """
-    upright = np.append(_core.pair_distances(query.robot, query.core, body.q, 1.0), 1.0)
-    return np.asarray(np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds))
-
-
 def _range(indices: slice) -> tuple[int, int]:
     return indices.start, indices.stop
 
@@ -100,7 +78,7 @@ class ClipSolver:
 
     def __init__(self, body: Body, targets: Targets, contacts: tuple[Contact, ...], rate: float) -> None:
         self.body, self.targets, self.contacts = body, targets, contacts
-        robot = self.robot = body.robot
+        self.robot = body.robot
         self.frames = targets.positions.shape[1]
         self.padded = -(-self.frames // PACK) * PACK
         self.dofs = np.ascontiguousarray(body.v, dtype=np.int32)
@@ -113,8 +91,7 @@ class ClipSolver:
         self.point = np.zeros((len(targets.points.bodies), 3, self.padded))
         self.com = np.zeros((3, self.padded))
         self.com_target, self.com_weight = np.zeros((2, self.padded)), np.zeros(self.padded)
-        self.query: DistanceQuery = distance_query(robot, EMPTY)
-        self.baseline = touching_distances(self.query, body)
+        self.clearances = LinkClearances(body)
         self.gradient, self.bound = np.zeros((0, len(self.dofs), self.padded)), np.zeros((0, self.padded))
         self.above = np.ones(len(targets.points.bodies), dtype=bool)
         self.above[2 * CORNERS : 2 * CORNERS + len(targets.names)] = False
@@ -135,7 +112,8 @@ class ClipSolver:
         q = self.finish()
         best: tuple[int, Array, Array, tuple[Contact, ...]] | None = None
         for attempt in range(MAX_REPAIRS + 1):
-            touching = self.calibrated(q, self.touching(q))
+            moved = np.flatnonzero(self.moving[: self.frames])
+            touching = self.clearances.calibrated(q, self.clearances.touching(q, moved))
             wrong = self.violations(touching)
             count = int(wrong.sum())
             if best is None or count < best[0]:
@@ -177,29 +155,6 @@ class ClipSolver:
                 wrong[contact.start : contact.stop] = True
         return wrong
 
-    def touching(self, q: Array) -> Touching:
-        """List (frame, pair, distance of spheres) of the pairs of links that touch, in frames that have moved."""
-        at = np.flatnonzero(self.moving[: self.frames])
-        found = _core.nearest_pairs(self.robot, self.query.core, q[at], 0.0, ROWS)
-        pairs = found.pair.astype(np.intp)
-        frames, k = np.nonzero((pairs >= 0) & (found.distance - self.baseline[pairs] < -MAX_TOUCH))
-        return list(
-            zip(at[frames].tolist(), pairs[frames, k].tolist(), found.distance[frames, k].tolist(), strict=True)
-        )
-
-    def calibrated(self, q: Array, touching: Touching) -> Touching:
-        """Take pairs as free whose spheres touch, but whose shapes do not where they touch most; list the others."""
-        if not touching or find_spec("coal") is None:
-            return touching
-        worst: dict[int, tuple[float, int]] = {}
-        for frame, pair, apart in touching:
-            worst[pair] = min(worst.get(pair, (0.0, 0)), (apart, frame))
-        for pair, (apart, frame) in worst.items():
-            names = [self.query.names[pair]]
-            if float(distance(self.robot, q[frame], pairs=names, exact=True).distance) > MARGIN:
-                self.baseline[pair] = apart - MAX_TOUCH
-        return [entry for entry in touching if entry[2] - self.baseline[entry[1]] < -MAX_TOUCH]
-
     def bridge(self, found: Touching, width: int) -> None:
         """Interpolate the joints of limbs that touch something over the frames in which they do, and some around.
 
@@ -210,7 +165,7 @@ class ClipSolver:
         limbs |= {("legs", side): limb for side, limb in self.body.legs.items()}
         places = self.body.places
         bodies = {key: {places[link].body for link in limb.links} for key, limb in limbs.items()}
-        touching = [(t, {places[name].body for name in self.query.names[pair]}) for t, pair, _ in found]
+        touching = [(t, {places[name].body for name in self.clearances.query.names[pair]}) for t, pair, _ in found]
         low = np.argwhere(self.point[:, 2, : self.frames] < -MAX_SLIP)
         arms = bodies.get(("arms", "left"), set()) | bodies.get(("arms", "right"), set())
         under = [(int(t), int(self.targets.points.bodies[k])) for k, t in low if self.above[k]]
@@ -334,41 +289,25 @@ class ClipSolver:
         at = np.flatnonzero(self.moving)
         q = np.ascontiguousarray(self.z[:, at].T)
         q[:, 3:7] = self.q[3:7, at].T
-        found = _core.nearest_pairs(self.robot, self.query.core, q, MARGIN + WATCHED, ROWS)
-        pair = found.pair.astype(np.intp)
-        near = pair >= 0
-        used = max(int(near.sum(axis=1).max()), 1)
-        gradient, near = found.gradient[:, :used, self.dofs], near[:, :used]
-        value = np.einsum("tkn,tn->tk", gradient, self._coordinates(q))
-        margin = MARGIN + np.minimum(0.0, self.baseline[pair[:, :used]])
-        bound = np.where(near, margin - found.distance[:, :used] + value, FREE)
+        gradient, bound = self.clearances.rows(q)
         if len(at) == self.padded:
-            self.gradient = np.ascontiguousarray(gradient.transpose(1, 2, 0))
-            self.bound = np.ascontiguousarray(bound.T)
+            self.gradient, self.bound = gradient, bound
             return
+        used = len(bound)
         rows = max(used, len(self.bound))
-        for name, empty in (("gradient", 0.0), ("bound", FREE)):
+        for name, empty in (("gradient", 0.0), ("bound", UNUSED)):
             kept = getattr(self, name)
             more = np.full((rows - len(kept), *kept.shape[1:]), empty)
             setattr(self, name, np.concatenate([kept, more]))
-        self.bound[:, at] = FREE
-        self.gradient[:used, :, at] = gradient.transpose(1, 2, 0)
-        self.bound[:used, at] = bound.T
+        self.bound[:, at] = UNUSED
+        self.gradient[:used, :, at] = gradient
+        self.bound[:used, at] = bound
 
     def _stiffness(self) -> Array:
         """Return relative weights (dofs,) of feasible positions: those of legs, which locked feet move, are larger."""
         by_link = {joint.child: joint for joint in self.robot.joints}
         legs = {v for leg in self.body.legs.values() for link in leg.links for v in range(*_range(by_link[link].v))}
         return np.array([1.0 if int(v) in legs else ARM_STIFFNESS for v in self.dofs])
-
-    def _coordinates(self, q: Array) -> Array:
-        """Return the positions (frames, dofs) of joints with one coordinate; zero for the others."""
-        result = np.zeros((len(q), len(self.dofs)))
-        place = {int(v): k for k, v in enumerate(self.dofs)}
-        for joint in self.robot.joints:
-            if joint.v.stop - joint.v.start == 1 and joint.v.start in place:
-                result[:, place[joint.v.start]] = q[:, joint.q.start]
-        return result
 
     def _base(self) -> Array:
         """Return initial base poses (7, frames): the pelvis at its target, joints in the upright posture."""
