@@ -20,7 +20,7 @@ from kinodyn.sim.terrain_geoms import add_terrain
 from kinodyn.terrain import Terrain
 
 MUJOCO_MESH = ".msh"  # a format of MuJoCo's own, which only MuJoCo reads
-_KINDS = {
+GEOM_TYPES = {
     "box": mj.mjtGeom.mjGEOM_BOX,
     "sphere": mj.mjtGeom.mjGEOM_SPHERE,
     "cylinder": mj.mjtGeom.mjGEOM_CYLINDER,
@@ -29,6 +29,20 @@ _KINDS = {
     "plane": mj.mjtGeom.mjGEOM_PLANE,
     "mesh": mj.mjtGeom.mjGEOM_MESH,
 }
+
+
+def geom_size(shape: Shape) -> Array:
+    """Convert the size of a primitive shape to MuJoCo's (3,), which has half lengths [m]."""
+    size = np.zeros(3)
+    if shape.kind == "box":
+        size[:] = 0.5 * np.array(shape.size)
+    elif shape.kind in ("cylinder", "capsule"):
+        size[:2] = shape.size[0], 0.5 * shape.size[1]
+    elif shape.kind == "plane":
+        size[:] = [*shape.size[:2], 0.1]
+    else:
+        size[: len(shape.size)] = shape.size
+    return size
 
 
 def placed(T: Array) -> dict[str, Array]:
@@ -96,23 +110,14 @@ class MujocoShapes:
         )
 
     def _details(self, link: str, shape: Shape) -> dict[str, Any] | None:
-        size = np.zeros(3)
         kind = shape.kind
         if kind == "heightfield":
             _warn(f"a height field of link {link!r} is left out of the MuJoCo model: give it as terrain")
             return None
         if kind == "mesh":
             mesh = self._mesh(link, shape)
-            return None if mesh is None else {"type": _KINDS[kind], "meshname": mesh}
-        if kind == "box":
-            size[:] = 0.5 * np.array(shape.size)
-        elif kind in ("cylinder", "capsule"):
-            size[:2] = shape.size[0], 0.5 * shape.size[1]
-        elif kind == "plane":
-            size[:] = [*shape.size[:2], 0.1]
-        else:
-            size[: len(shape.size)] = shape.size
-        return {"type": _KINDS[kind], "size": size}
+            return None if mesh is None else {"type": GEOM_TYPES[kind], "meshname": mesh}
+        return {"type": GEOM_TYPES[kind], "size": geom_size(shape)}
 
     def _mesh(self, link: str, shape: Shape) -> str | None:
         """Add the mesh once for each scale, and return its name."""

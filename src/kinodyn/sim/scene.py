@@ -13,7 +13,7 @@ from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Link, Shape
 from kinodyn.errors import DescriptionError
 from kinodyn.model.robot import Robot
-from kinodyn.sim.mujoco_shapes import placed
+from kinodyn.sim.mujoco_shapes import GEOM_TYPES, geom_size, placed
 
 SKY = ((1.0, 1.0, 1.0), (0.72, 0.82, 0.93))
 FLOOR_COLOURS = ((0.84, 0.865, 0.90), (0.92, 0.935, 0.955))
@@ -22,13 +22,6 @@ GROUND = (0.74, 0.71, 0.66, 1.0)
 COLOURS = {"l": (0.23, 0.49, 0.77, 1.0), "r": (0.93, 0.55, 0.22, 1.0), "": (0.62, 0.66, 0.72, 1.0)}
 LINK_COLOUR = (0.35, 0.38, 0.42, 1.0)
 LIGHT_DISTANCE = 9.0  # [m] from the point in view
-_KINDS = {
-    "box": mj.mjtGeom.mjGEOM_BOX,
-    "sphere": mj.mjtGeom.mjGEOM_SPHERE,
-    "cylinder": mj.mjtGeom.mjGEOM_CYLINDER,
-    "capsule": mj.mjtGeom.mjGEOM_CAPSULE,
-    "ellipsoid": mj.mjtGeom.mjGEOM_ELLIPSOID,
-}
 
 
 class Scene:
@@ -101,17 +94,13 @@ class Scene:
         if shape.kind == "mesh":
             mesh = self._mesh(shape)
             return None if mesh is None else {**details, "type": mj.mjtGeom.mjGEOM_MESH, "meshname": mesh}
-        size = np.zeros(3)
-        if shape.kind == "box":
-            size[:] = 0.5 * np.array(shape.size)
-        elif shape.kind in ("cylinder", "capsule"):
-            size[:2] = shape.size[0], 0.5 * shape.size[1]
-        elif shape.kind in ("sphere", "ellipsoid"):
-            size[: len(shape.size)] = shape.size
-        sides = {"sphere": 1, "cylinder": 2, "capsule": 2}.get(shape.kind, 3)
-        if shape.kind not in _KINDS or not (size[:sides] > 0.0).all():
+        if shape.kind == "plane" or shape.kind not in GEOM_TYPES:
             return None
-        return {**details, "type": _KINDS[shape.kind], "size": size}
+        size = geom_size(shape)
+        sides = {"sphere": 1, "cylinder": 2, "capsule": 2}.get(shape.kind, 3)
+        if not (size[:sides] > 0.0).all():
+            return None
+        return {**details, "type": GEOM_TYPES[shape.kind], "size": size}
 
     def _mesh(self, shape: Shape) -> str | None:
         """Add a mesh once for each scale, and return its name; None if it cannot be read."""

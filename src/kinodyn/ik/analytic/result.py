@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.ik.reasons import reasons_of
 
 SOLVED, LIMITS, SINGULAR, UNREACHABLE = "solved", "limits", "singular", "unreachable"
 
@@ -63,10 +64,7 @@ class AnalyticSolutions:
     @property
     def reasons(self) -> NDArray[np.object_]:
         """Explanation (...) of the status of each target; empty where it is solved."""
-        reasons = np.empty(self.status.shape, dtype=object)
-        for index in np.ndindex(self.status.shape):
-            reasons[index] = self._reason(index)
-        return reasons
+        return reasons_of(self.status.shape, self._reason)
 
     def nearest(self, q0: ArrayLike) -> Array:
         """Choose for each target the valid solution nearest to q0, by the norm of the differences of the joints.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.ik.reasons import reasons_of
 from kinodyn.model.robot import Robot
 
 Axes: TypeAlias = Any  # of matplotlib, which only plotting imports
@@ -75,10 +76,7 @@ class TrackResult:
     @property
     def reasons(self) -> NDArray[np.object_]:
         """Where and why each path (...) breaks, as a sentence; empty where it does not."""
-        reasons = np.empty(self.status.shape, dtype=object)
-        for index in np.ndindex(self.status.shape):
-            reasons[index] = self._reason(index)
-        return reasons
+        return reasons_of(self.status.shape, self._reason)
 
     def _reason(self, index: tuple[int, ...]) -> str:
         status, joint = str(self.status[index]), self.joint[index]
