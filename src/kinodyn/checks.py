@@ -14,6 +14,7 @@ from kinodyn.arrays import Array, MatrixLike, Reference
 from kinodyn.errors import InputError, unknown_name
 
 UNIT_TOLERANCE = 1e-6
+MANY = 5000  # numbers
 MAX_MAGNITUDE = 1e60  # Products of several such numbers still fit in a double, so that no NaN can come out.
 
 
@@ -28,12 +29,19 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
         raise InputError(f"{what} must be real numbers of shape {_shape_text(core)}, got {value!r}")
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         raise InputError(f"{what} must have shape {_shape_text(core)}, got {array.shape}")
-    # the sum of squares is fast to compute, and finite and small only if all numbers are
-    if not np.vdot(array, array) <= MAX_MAGNITUDE and not (np.abs(array) <= MAX_MAGNITUDE).all():
+    if not _is_bounded(array):
         wrong = array[~(np.abs(array) <= MAX_MAGNITUDE)].flat[0]
         shown = "NaN" if np.isnan(wrong) else wrong
         raise InputError(f"{what} must be finite numbers, at most {MAX_MAGNITUDE:.0e}, got {shown}")
     return array
+
+
+def _is_bounded(array: Array) -> bool:
+    """Return whether all numbers are finite and at most the largest magnitude allowed."""
+    if array.size > MANY:  # BLAS would start threads for the sum below, which takes milliseconds on a busy machine
+        return bool(array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE)
+    # the sum of squares is fast to compute, and finite and small only if all numbers are
+    return bool(np.vdot(array, array) <= MAX_MAGNITUDE) or bool((np.abs(array) <= MAX_MAGNITUDE).all())
 
 
 def vector(what: str, value: ArrayLike, size: int) -> Array:

@@ -1,0 +1,19 @@
+"""Checks of arguments: every number of an array counts, however many there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.checks import MANY, MAX_MAGNITUDE, numbers
+
+
+@pytest.mark.parametrize("count", [2, MANY])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1.1 * MAX_MAGNITUDE, -1.1 * MAX_MAGNITUDE])
+def test_one_wrong_number_among_any_count_is_an_error(count: int, wrong: float) -> None:
+    array = np.full((count, 3), 0.9 * MAX_MAGNITUDE)
+    np.testing.assert_array_equal(numbers("x", array, 3), array)
+    array[-1, 1] = wrong
+    with pytest.raises(kd.InputError, match="x must be finite"):
+        numbers("x", array, 3)
