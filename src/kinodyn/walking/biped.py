@@ -10,7 +10,7 @@ import numpy as np
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import Foot, FreeRotation, biped_feet
-from kinodyn.balance.legs import MIN_JOINTS, Legs, find_knee, find_legs, moving_chain
+from kinodyn.balance.legs import MIN_JOINTS, Knee, Legs, find_knee, find_legs, moving_chain
 from kinodyn.balance.lipm import natural_frequency
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
@@ -134,6 +134,11 @@ class Biped:
     def hip_height(self) -> float:
         """Height of the hips above the ankles in the stance [m]."""
         return float(np.mean([_Leg(self.robot, foot).hip_over_ankle(self.q) for foot in (self.left, self.right)]))
+
+    @cached_property
+    def knees(self) -> dict[str, Knee]:
+        """The knees by side."""
+        return {side: _Leg(self.robot, foot).knee for side, foot in self.feet.items()}
 
     @cached_property
     def ankles(self) -> dict[str, tuple[JointInfo, ...]]:

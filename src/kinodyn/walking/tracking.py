@@ -18,12 +18,14 @@ from kinodyn.model.state import State
 from kinodyn.spatial import exp3, log3, rot_x, rot_y
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.leg_reach import LegReach
 from kinodyn.walking.reference import FootReference
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.upper_body import UpperBody
 
 SOLE_FRACTION = 0.96  # of the outline, which the centre of pressure does not leave: at its edges a light foot tips
 EDGES = ("sole", "toe", "heel")  # of a foot, on which it may stand
+BRAKING = 200.0  # [rad/s^2] before position limits: the knee of a swing leg stops at more than the default
 ANKLE_MARGIN = 0.06  # [rad] that the ankle of a swing foot keeps from its limits
 Support = tuple[tuple[float, float], ...] | None
 
@@ -63,12 +65,13 @@ class WholeBodyTracker:
             task.frequency = gains.heel_frequency
         self._friction, self._leg_weight, self._clear_edges = settings.friction, gains.leg_posture_weight, False
         self._ankles = {side: [_range(robot, joint) for joint in joints] for side, joints in body.ankles.items()}
+        self._reach = {side: LegReach(robot, knee, body.q) for side, knee in body.knees.items()}
         self._supports: dict[str, Support] = dict.fromkeys(body.feet)
         self._contacts = {
             (side, edge): _contact(foot, edge, settings.friction) for side, foot in body.feet.items() for edge in EDGES
         }
         tasks = [self._com, self._trunk, posture, angular, *self._swing.values(), *self._tilt.values()]
-        self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt)
+        self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt, braking=BRAKING)
         if upper_body is not None:
             upper_body.add_to(self.qp)
 
@@ -126,11 +129,13 @@ class WholeBodyTracker:
         return contact.corners
 
     def swing(self, side: str, reference: FootReference, state: State) -> None:
-        """Move a foot through the air; where its ankle is at its limits, the foot inclines with the shank."""
+        """Move a foot through the air, as far as its leg reaches and as its ankle can incline it."""
         for name in EDGES:
             self.qp.contacts[self._contacts[side, name].name].active = False
         self._swing[side].enabled, self._tilt[side].enabled = True, False
-        self._swing[side].track(*self._within_ankle(side, reference, state)[:3])
+        pose, velocity, acceleration, _ = self._within_ankle(side, reference, state)
+        frame = self.body.feet[side].frame
+        self._swing[side].track(*self._reach[side].reduce(state, frame, pose, velocity, acceleration))
 
     def _within_ankle(
         self, side: str, reference: FootReference, state: State, *, free: bool = False

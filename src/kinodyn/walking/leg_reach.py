@@ -1,0 +1,90 @@
+"""Swing feet within reach: a leg that would become straight shortens the motion of its foot, not the rest of the body.
+
+Where the reference of a swing foot is farther from the hip than the leg is long, inverse dynamics would lower the whole
+body to reach it: at the limit of the knee nothing else is left to move.
+"""
+
+from __future__ import annotations
+
+from math import sqrt, tanh
+
+import numpy as np
+
+from kinodyn import kinematics
+from kinodyn.arrays import Array
+from kinodyn.balance.legs import Knee
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
+
+MIN_BEND = 0.14  # [rad] that a knee keeps from straight and from its limit
+SOFT_FRACTION = 0.95  # of the longest leg, from which on its extension is reduced
+
+
+class LegReach:
+    """Reduces the reference of a swing foot to what its leg reaches.
+
+    Up to `soft` the distance r from hip to ankle stays; beyond, it is soft + d tanh((r - soft) / d), which never
+    exceeds `longest` = soft + d and has a continuous derivative.
+
+    Parameters
+    ----------
+    robot
+    knee
+        The knee of the leg, as `balance.legs.find_knee` returns it.
+    q
+        Configuration (nq,) at which the leg is measured.
+
+    Attributes
+    ----------
+    longest, soft : float
+        [m]
+    """
+
+    def __init__(self, robot: Robot, knee: Knee, q: Array) -> None:
+        self.hip, self.ankle = knee.hip, knee.ankle
+        hip, middle, ankle = (
+            kinematics.pose(robot, q, link)[:3, 3] for link in (knee.hip, knee.joint.child, knee.ankle)
+        )
+        thigh, shank = float(np.linalg.norm(middle - hip)), float(np.linalg.norm(ankle - middle))
+        low, high = (float(bound[knee.joint.q.start]) for bound in (robot.limits.lower, robot.limits.upper))
+        nearest = min(max(knee.straight, low), high)
+        bend = MIN_BEND + abs(nearest - knee.straight)
+        self.longest = sqrt(thigh**2 + shank**2 + 2.0 * thigh * shank * np.cos(bend))
+        self.soft = SOFT_FRACTION * self.longest
+
+    def reduce(
+        self, state: State, frame: str, pose: Array, velocity: Array, acceleration: Array
+    ) -> tuple[Array, Array, Array]:
+        """Reduce a reference of the foot.
+
+        Parameters
+        ----------
+        state
+            Measured state: where the hip is.
+        frame
+            Frame of the foot.
+        pose, velocity, acceleration
+            Reference of that frame: (4, 4), twist (6,) and its rate (6,) in world axes.
+
+        Returns
+        -------
+        tuple of 3 arrays
+            The same, moved along the line from hip to ankle; unchanged within reach.
+        """
+        T, ankle, hip = state.pose(frame), state.pose(self.ankle)[:3, 3], state.pose(self.hip)[:3, 3]
+        arm = pose[:3, :3] @ (T[:3, :3].T @ (ankle - T[:3, 3]))
+        way = pose[:3, 3] + arm - hip
+        r = sqrt(float(way @ way))
+        if r <= self.soft:
+            return pose, velocity, acceleration
+        n, room = way / r, self.longest - self.soft
+        saturated = tanh((r - self.soft) / room)
+        slope = 1.0 - saturated**2  # of the reduced length over the length
+        hip_velocity = state.jacobian(self.hip)[:3] @ state.v
+        speed = float(n @ (velocity[:3] + np.cross(velocity[3:], arm) - hip_velocity))
+        reduced_pose, reduced_velocity, reduced_acceleration = pose.copy(), velocity.copy(), acceleration.copy()
+        reduced_pose[:3, 3] += (self.soft + room * saturated - r) * n
+        reduced_velocity[:3] -= (1.0 - slope) * speed * n
+        bending = 2.0 * saturated * slope / room * speed**2
+        reduced_acceleration[:3] -= ((1.0 - slope) * float(n @ acceleration[:3]) + bending) * n
+        return reduced_pose, reduced_velocity, reduced_acceleration
