@@ -15,6 +15,7 @@ from kinodyn.walking.biped import Biped
 
 SETTLING_TIME = 0.04  # [s] after touchdown in which a foot may still move
 STARTING_TIME = 2.0  # [s] after the first step before the speed is measured
+TOUCHING = 2e-3  # [m] above the lowest corner of a sole, up to which another one touches the ground too
 MIN_DISTANCE = 0.1  # [m] below which there is no cost of transport
 
 
@@ -92,13 +93,18 @@ class WalkMetrics:
         return np.asarray(moments / loads)
 
     def slip(self) -> float:
-        """Measure the largest displacement of a sole along the ground during one stance [m]."""
+        """Measure the largest displacement along the ground of a corner of a sole while it touches the ground [m].
+
+        A foot that rolls over its toes does not slip: its heel has left the ground.
+        """
         worst, settle = 0.0, max(1, round(SETTLING_TIME / float(self.time[1] - self.time[0])))
-        for column, T in zip(self.stance.T, self.soles.values(), strict=True):
+        for column, (side, T) in zip(self.stance.T, self.soles.items(), strict=True):
+            corners = np.column_stack([self.body.feet[side].corners, np.zeros(len(self.body.feet[side].corners))])
             for begin, end in _stretches(column):
-                position = T[begin + settle : end, :2, 3]
-                if len(position):
-                    worst = max(worst, float(np.linalg.norm(position - position[0], axis=-1).max()))
+                poses = T[begin + settle : end]
+                points = corners @ np.swapaxes(poses[:, :3, :3], 1, 2) + poses[:, None, :3, 3]
+                if len(points):
+                    worst = max(worst, sliding(points, np.median(poses[:, :3, 2], axis=0)))
         return worst
 
     def tracking(self) -> tuple[float, float, float]:
@@ -154,6 +160,20 @@ def progress(moved: Array, heading: Array, commanded: Array) -> float:
     c, s = np.cos(heading), np.sin(heading)
     along = np.column_stack([c * vx - s * vy, s * vx + c * vy]) / speed
     return float((moved * along).sum())
+
+
+def sliding(points: Array, normal: Array) -> float:
+    """Measure the largest displacement of points (n, k, 3) of a sole along the ground while they touch it [m].
+
+    `normal` (3,) is that of the ground. Those touch it that are at most `TOUCHING` higher than the lowest one.
+    """
+    worst, height = 0.0, points @ normal
+    touching = height <= height.min(axis=1, keepdims=True) + TOUCHING
+    for k in range(points.shape[1]):
+        for begin, end in _stretches(touching[:, k]):
+            along = points[begin:end, k, :2] - points[begin, k, :2]
+            worst = max(worst, float(np.linalg.norm(along, axis=-1).max()))
+    return worst
 
 
 def fall_time(body: Biped, recording: Recording, fall_height: float) -> float | None:

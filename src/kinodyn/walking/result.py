@@ -45,7 +45,7 @@ class WalkResult:
     com_error, foot_error, trunk_error : float
         RMS tracking error of the CoM [m] and the swing foot [m], RMS tilt of the trunk [rad].
     slip : float
-        Maximum displacement of a foot during its stance [m], from 40 ms after touchdown on.
+        Maximum displacement of a corner of a sole while it touches the ground [m], from 40 ms after touchdown on.
     torques : dict
         Maximum torque of each joint as a fraction of its limit.
     cost_of_transport : float

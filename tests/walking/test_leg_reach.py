@@ -1,0 +1,74 @@
+"""References of swing feet are reduced to what their legs reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.walking.leg_reach import LegReach
+
+
+@pytest.fixture(scope="module")
+def body() -> kd.walking.Biped:
+    return kd.walking.Biped.from_robot(kd.load("humanoid"))
+
+
+def setup(body: kd.walking.Biped) -> tuple[LegReach, kd.State, str]:
+    return LegReach(body.robot, body.knees["left"], body.q), kd.State(body.robot, body.q), body.left.frame
+
+
+def hip_to_ankle(reach: LegReach, state: kd.State, frame: str, pose: np.ndarray) -> np.ndarray:
+    T = state.pose(frame)
+    ankle = T[:3, :3].T @ (state.pose(reach.ankle)[:3, 3] - T[:3, 3])
+    return pose[:3, :3] @ ankle + pose[:3, 3] - state.pose(reach.hip)[:3, 3]
+
+
+def test_references_within_reach_are_unchanged(body: kd.walking.Biped) -> None:
+    reach, state, frame = setup(body)
+    pose = state.pose(frame).copy()
+    pose[2, 3] += 0.05
+    velocity, acceleration = np.arange(6.0), np.arange(6.0, 12.0)
+    for given, found in zip(
+        (pose, velocity, acceleration), reach.reduce(state, frame, pose, velocity, acceleration), strict=True
+    ):
+        np.testing.assert_array_equal(given, found)
+
+
+def test_no_reference_is_farther_than_the_bent_leg(body: kd.walking.Biped) -> None:
+    """The knee of the longest leg is bent by its margin: the law of cosines, by forward kinematics."""
+    reach, state, frame = setup(body)
+    knee = body.knees["left"]
+    q = body.q.copy()
+    q[knee.joint.q.start] = knee.straight + knee.bending * 0.14
+    bent = kd.State(body.robot, q)
+    span = np.linalg.norm(bent.pose(reach.ankle)[:3, 3] - bent.pose(reach.hip)[:3, 3])
+    assert reach.longest == pytest.approx(span, rel=1e-9)
+    for away in (0.2, 0.5, 2.0):
+        pose = state.pose(frame).copy()
+        pose[0, 3] += away
+        reduced, _, _ = reach.reduce(state, frame, pose, np.zeros(6), np.zeros(6))
+        asked, found = (hip_to_ankle(reach, state, frame, T) for T in (pose, reduced))
+        assert np.linalg.norm(found) <= reach.longest + 1e-12
+        np.testing.assert_allclose(np.cross(asked, found), 0.0, atol=1e-12)  # along the line from hip to ankle
+
+
+def test_velocity_and_acceleration_are_the_derivatives_of_the_reduced_motion(body: kd.walking.Biped) -> None:
+    """Along a straight line through the hip, where the whole motion is along the leg."""
+    reach, state, frame = setup(body)
+    start = state.pose(frame).copy()
+    away = hip_to_ankle(reach, state, frame, start)
+    along, h = away / np.linalg.norm(away), 1e-5
+
+    def reduced(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        pose = start.copy()
+        pose[:3, 3] += (0.03 + 0.4 * t + 0.5 * 3.0 * t * t) * along
+        velocity, acceleration = np.zeros(6), np.zeros(6)
+        velocity[:3], acceleration[:3] = (0.4 + 3.0 * t) * along, 3.0 * along
+        return reach.reduce(state, frame, pose, velocity, acceleration)
+
+    for t in (0.0, 0.02, 0.05):
+        before, now, after = (reduced(t + dt) for dt in (-h, 0.0, h))
+        velocity = (after[0][:3, 3] - before[0][:3, 3]) / (2 * h)
+        np.testing.assert_allclose(now[1][:3], velocity, atol=1e-7)
+        np.testing.assert_allclose(now[2][:3], (after[1][:3] - before[1][:3]) / (2 * h), atol=1e-5)
