@@ -383,6 +383,7 @@ class WalkingController:
         foot, settings = reference.feet[side], self.settings
         if foot.contact and not self._stands[side]:
             self._touchdowns[side], self._lateness = t, 0.0
+            self.planner.landed(t, side)
             self._loading_time = settings.urgent_loading_time if self._urgent else settings.loading_time
         self._stands[side] = foot.contact
         if foot.contact:

@@ -13,8 +13,11 @@ from kinodyn.checks import numbers, positive
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.footsteps import Footstep, StepTiming, closing_step, leading_side, next_step, walk_to
 from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.speed_correction import SpeedCorrection
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_timing import GaitTiming
+
+STEADY = 0.02  # of the largest velocity, by which the velocity of steps may differ from the command
 
 
 class FootstepGenerator:
@@ -35,12 +38,16 @@ class FootstepGenerator:
         self._route: tuple[Footstep, ...] = ()
         self._route_start = 0  # number of steps that had landed when it began
         self._step_velocities: dict[int, Array] = {}  # velocity that each step was planned for
+        self._correction = SpeedCorrection()
         self.timing = GaitTiming(settings, limits)
         self._max_change = settings.max_velocity_change * self.timing.max_velocity
 
     def command(self, velocity: ArrayLike) -> None:
         """Walk at a velocity (3,); one beyond the limits raises InputError and changes nothing."""
-        self.velocity = np.array(self.timing.check(velocity))
+        checked = np.array(self.timing.check(velocity))
+        if not np.array_equal(checked, self.velocity):
+            self._correction.reset()
+        self.velocity = checked
         self.walking, self._goal, self._route = True, None, ()
 
     def go_to(self, goal: ArrayLike, *, speed: float) -> None:
@@ -55,6 +62,15 @@ class FootstepGenerator:
     def stop(self) -> None:
         """Slow down and bring the feet together."""
         self.walking, self._goal, self._route = False, None, ()
+
+    def landed(self, t: float, step: Footstep) -> None:
+        """Correct the speed by the time [s] and place of a touchdown, once the steps are at the commanded velocity."""
+        following_velocity = self.walking and self._goal is None and not self._route
+        change = np.array([v - self._target for v in self._step_velocities.values()])
+        if following_velocity and (np.abs(change) <= STEADY * self.timing.max_velocity).all():
+            self._correction.observe(t, step, self.velocity)
+        else:
+            self._correction.forget_strides()
 
     def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits, StepTiming]:
         """Return a goal (3,), limits and durations of the steps towards it, or raise InputError."""
@@ -118,10 +134,16 @@ class FootstepGenerator:
 
     def _approach(self, velocity: Array) -> Array:
         """Change the velocity of the last step towards the command, by no more than the largest change."""
-        target = self.velocity if self.walking else np.zeros(3)
+        target = self._target if self.walking else np.zeros(3)
         changed = velocity + np.clip(target - velocity, -self._max_change, self._max_change)
         near = np.abs(target - changed) < self.settings.velocity_snap * self._max_change
         return np.where(near, target, changed)
+
+    @property
+    def _target(self) -> Array:
+        """The commanded velocity (3,), corrected by the measured speed."""
+        factor = self._correction.factor
+        return self.velocity * (factor, factor, 1.0)
 
     def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
         """Plan the next steps to the goal; near it all of them, after which the robot stands."""

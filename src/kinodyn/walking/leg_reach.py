@@ -17,14 +17,16 @@ from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 MIN_BEND = 0.14  # [rad] that a knee keeps from straight and from its limit
-SOFT_FRACTION = 0.95  # of the longest leg, from which on its extension is reduced
+ROOM = (0.02, 0.05)  # of the longest leg, in which its extension is slowed down: least and most
+ROOM_TIME = 0.05  # [s] of extension at the speed of the reference, that this room is for
 
 
 class LegReach:
     """Reduces the reference of a swing foot to what its leg reaches.
 
-    Up to `soft` the distance r from hip to ankle stays; beyond, it is soft + d tanh((r - soft) / d), which never
-    exceeds `longest` = soft + d and has a continuous derivative.
+    Up to `longest` - d the distance r from hip to ankle stays; beyond, it is longest - d + d tanh((r - longest) / d + 1),
+    which never exceeds `longest` and has a continuous derivative. The faster the leg extends, the larger is d: a knee
+    that is almost straight turns fast. A leg that is lifted from the ground shortens, and keeps its motion.
 
     Parameters
     ----------
@@ -36,7 +38,7 @@ class LegReach:
 
     Attributes
     ----------
-    longest, soft : float
+    longest : float
         [m]
     """
 
@@ -50,7 +52,6 @@ class LegReach:
         nearest = min(max(knee.straight, low), high)
         bend = MIN_BEND + abs(nearest - knee.straight)
         self.longest = sqrt(thigh**2 + shank**2 + 2.0 * thigh * shank * np.cos(bend))
-        self.soft = SOFT_FRACTION * self.longest
 
     def reduce(
         self, state: State, frame: str, pose: Array, velocity: Array, acceleration: Array
@@ -75,15 +76,19 @@ class LegReach:
         arm = pose[:3, :3] @ (T[:3, :3].T @ (ankle - T[:3, 3]))
         way = pose[:3, 3] + arm - hip
         r = sqrt(float(way @ way))
-        if r <= self.soft:
+        if r <= (1.0 - ROOM[1]) * self.longest:
             return pose, velocity, acceleration
-        n, room = way / r, self.longest - self.soft
-        saturated = tanh((r - self.soft) / room)
-        slope = 1.0 - saturated**2  # of the reduced length over the length
+        n = way / r
         hip_velocity = state.jacobian(self.hip)[:3] @ state.v
         speed = float(n @ (velocity[:3] + np.cross(velocity[3:], arm) - hip_velocity))
+        room = min(max(ROOM_TIME * speed, ROOM[0] * self.longest), ROOM[1] * self.longest)
+        excess = r - self.longest + room
+        if excess <= 0.0:
+            return pose, velocity, acceleration
+        saturated = tanh(excess / room)
+        slope = 1.0 - saturated**2  # of the reduced length over the length
         reduced_pose, reduced_velocity, reduced_acceleration = pose.copy(), velocity.copy(), acceleration.copy()
-        reduced_pose[:3, 3] += (self.soft + room * saturated - r) * n
+        reduced_pose[:3, 3] += (room * saturated - excess) * n
         reduced_velocity[:3] -= (1.0 - slope) * speed * n
         bending = 2.0 * saturated * slope / room * speed**2
         reduced_acceleration[:3] -= ((1.0 - slope) * float(n @ acceleration[:3]) + bending) * n

@@ -385,6 +385,20 @@ class Planner:
         self._references.lift_higher(t, phase, T)
         return True
 
+    def landed(self, t: float, side: str) -> None:
+        """Report that a foot has begun to stand, where it was measured: the speed of the walk follows from it.
+
+        Parameters
+        ----------
+        t
+            [s]
+        side
+        """
+        if self.ground.estimate is not None:
+            T = self.ground.estimate.soles[side]
+            yaw = float(np.arctan2(T[1, 0], T[0, 0]))
+            self._generator.landed(t, Footstep(side, float(T[0, 3]), float(T[1, 3]), yaw))
+
     def roll(self, t: float, side: str, edge: str) -> None:
         """Report that a foot begins to roll over its toes or heel: from now on nothing else of it bears load.
 
