@@ -24,9 +24,9 @@ ROOM_TIME = 0.05  # [s] of extension at the speed of the reference, that this ro
 class LegReach:
     """Reduces the reference of a swing foot to what its leg reaches.
 
-    Up to `longest` - d the distance r from hip to ankle stays; beyond, it is longest - d + d tanh((r - longest) / d + 1),
-    which never exceeds `longest` and has a continuous derivative. The faster the leg extends, the larger is d: a knee
-    that is almost straight turns fast. A leg that is lifted from the ground shortens, and keeps its motion.
+    Up to `longest` - d the distance r from hip to ankle stays; beyond, it is `longest` - d + d tanh(1 + (r - `longest`)
+    / d), which never exceeds `longest` and has a continuous derivative. The faster the leg extends, the larger is d: a
+    knee that is almost straight turns fast. A leg that is lifted from the ground shortens, and keeps its motion.
 
     Parameters
     ----------
