@@ -25,7 +25,7 @@ from kinodyn.walking.upper_body import UpperBody
 
 SOLE_FRACTION = 0.96  # of the outline, which the centre of pressure does not leave: at its edges a light foot tips
 EDGES = ("sole", "toe", "heel")  # of a foot, on which it may stand
-BRAKING = 200.0  # [rad/s^2] before position limits: the knee of a swing leg stops at more than the default
+KNEE_BRAKING = 200.0  # [rad/s^2] before the limits of a knee: that of a swing leg stops at more than the default
 ANKLE_MARGIN = 0.06  # [rad] that the ankle of a swing foot keeps from its limits
 Support = tuple[tuple[float, float], ...] | None
 
@@ -42,8 +42,7 @@ class WholeBodyTracker:
         trunk = (0.0, 0.0, 0.0, *3 * [gains.trunk_weight])
         momentum = (0.0, 0.0, 0.0, *3 * [gains.momentum_weight])
         swing = np.array([*3 * [gains.swing_weight], *3 * [gains.swing_rotation_weight]])
-        com = (gains.com_weight, gains.com_weight, gains.height_weight)
-        self._com = ComTask(np.zeros(3), weights=com, name="CoM")
+        self._com = ComTask(np.zeros(3), weights=gains.com_weight, name="CoM")
         self._trunk = FrameTask(robot.joints[0].child, body.base, weights=trunk, name="trunk")
         self._posture = posture = PostureTask(body.q, weights=gains.posture_weight)
         angular = MomentumTask(weights=momentum, name="angular momentum")
@@ -72,7 +71,8 @@ class WholeBodyTracker:
             (side, edge): _contact(foot, edge, settings.friction) for side, foot in body.feet.items() for edge in EDGES
         }
         tasks = [self._com, self._trunk, posture, angular, *self._swing.values(), *self._tilt.values()]
-        self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt, braking=BRAKING)
+        braking = {knee.joint.name: KNEE_BRAKING for knee in body.knees.values()}
+        self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt, braking=braking)
         if upper_body is not None:
             upper_body.add_to(self.qp)
 

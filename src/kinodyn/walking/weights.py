@@ -92,10 +92,8 @@ class TrackingGains:
 
     Attributes
     ----------
-    com_weight : float
-        Acceleration of the CoM along the ground, as it follows from the ZMP.
-    height_weight, com_frequency : float
-        Height of the CoM. It counts more than the swing foot: a leg that cannot follow must not pull the body down.
+    com_weight, com_frequency : float
+        Height of the CoM; horizontally only the acceleration that follows from the ZMP is tracked.
     trunk_weight, trunk_frequency : float
         Orientation of the base.
     swing_weight, swing_rotation_weight, swing_frequency : float
@@ -120,7 +118,6 @@ class TrackingGains:
     momentum_frequency: float = setting(0.1, 1e3)
     height_frequency: float = setting(0.1, 1e3)
     com_weight: float = setting(*POSITIVE, 10.0)
-    height_weight: float = setting(*POSITIVE, 40.0)
     trunk_weight: float = setting(*POSITIVE, 4.0)
     swing_weight: float = setting(*POSITIVE, 20.0)
     swing_rotation_weight: float = setting(*POSITIVE, 2.0)
