@@ -27,6 +27,7 @@ from kinodyn.description.types import Inertia
 from kinodyn.description.urdf.shapes import ShapeReader, placement
 from kinodyn.description.xml_tree import Node
 
+LEAST_MOMENT = 1e-9  # [kg m^2] of a moving link that simulators can accelerate
 _KEYS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
@@ -172,7 +173,10 @@ class InertiaRepair:
     def _replace(self, link: Node, level: Level, message: str, matrix: Array | None) -> None:
         """Give a link the mass and inertia of its shapes; without any, of a ball with its moments, else a small one."""
         inertia = self._from_shapes(link)
-        if inertia is not None:
+        if inertia is not None and np.linalg.eigvalsh(inertia.matrix)[0] < LEAST_MOMENT:  # a marker, no body
+            inertia = solids.sphere(NOMINAL_MASS, NOMINAL_RADIUS)
+            reason = f"a ball of {NOMINAL_MASS * 1e3:g} g and {NOMINAL_RADIUS * 1e2:g} cm; its shapes are too small"
+        elif inertia is not None:
             reason = f"{inertia.mass:.4g} kg, its shapes at {self._density:g} kg/m^3"
         elif matrix is not None and np.trace(matrix) > 0.0:
             mass = ball_mass(float(np.trace(matrix)) / 3.0, self._density)

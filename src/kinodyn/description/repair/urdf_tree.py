@@ -146,21 +146,25 @@ def _repair_repeated_joints(findings: Findings) -> None:
         first[new] = joint
 
 
-def _orphans(findings: Findings) -> list[str]:
-    """Return the links that are not the child of any joint, without the root of the largest tree."""
-    root = findings.document.root
-    joints = list(root.all("joint"))
+def _trees(findings: Findings) -> dict[str, set[str]]:
+    """Return the links that are not the child of any joint, each with the links below it and itself."""
+    joints = list(findings.document.root.all("joint"))
     children = {end(joint, "child") for joint in joints}
     below: dict[str, list[str]] = {}
     for joint in joints:
         below.setdefault(end(joint, "parent"), []).append(end(joint, "child"))
-    roots = [name for name in _names(findings, "link") if name not in children]
-    largest = max(roots, key=lambda name: _size(name, below), default="")
-    return [name for name in roots if name != largest]
+    return {name: _below(name, below) for name in _names(findings, "link") if name not in children}
 
 
-def _size(link: str, below: dict[str, list[str]]) -> int:
-    """Count the links below a link, itself included."""
+def _orphans(findings: Findings) -> list[str]:
+    """Return the links that are not the child of any joint, without the root of the largest tree."""
+    trees = _trees(findings)
+    largest = max(trees, key=lambda name: len(trees[name]), default="")
+    return [name for name in trees if name != largest]
+
+
+def _below(link: str, below: dict[str, list[str]]) -> set[str]:
+    """Collect the links below a link, itself included."""
     found: set[str] = set()
     stack = [link]
     while stack:
@@ -168,7 +172,7 @@ def _size(link: str, below: dict[str, list[str]]) -> int:
         if name not in found:
             found.add(name)
             stack.extend(below.get(name, ()))
-    return len(found)
+    return found
 
 
 def _repair_ends(findings: Findings) -> None:
@@ -180,9 +184,9 @@ def _repair_ends(findings: Findings) -> None:
             if name in links:
                 continue
             meant = nearest(name, links) if name else None
-            alone = _orphans(findings)
-            if tag == "child" and (meant is None or meant not in alone) and len(alone) == 1:
-                meant = alone[0]
+            if tag == "child" and (meant is None or end(joint, "parent") in _trees(findings).get(meant, links)):
+                alone = _orphans(findings)  # no similar name, or one that has a joint already or would close a loop
+                meant = alone[0] if len(alone) == 1 else meant
             message = f"its {tag} does not exist: {name!r}" if name else f"has no <{tag}>; add one"
             node = joint.child(tag)
             if meant is None:
