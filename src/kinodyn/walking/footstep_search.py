@@ -18,6 +18,7 @@ from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_recor
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.walking.biped import SIDES, Biped
 from kinodyn.walking.footsteps import Footstep, standing_feet, wrap
+from kinodyn.walking.reachability import connected
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.terrain_limits import TerrainLimits
 
@@ -177,6 +178,8 @@ def plan_footsteps(
     reason, target = problem.checked_goal(target)
     if reason:
         return problem.without_steps("unreachable", reason, target, clock.perf_counter() - begin)
+    if not problem.connected(target):
+        return problem.without_steps("unreachable", problem.obstruction(target), target, clock.perf_counter() - begin)
     rows, cost, weight, states, expanded, exhausted = problem.search(target, budget, optimal)
     seconds = clock.perf_counter() - begin
     if len(rows) == 0:
@@ -246,6 +249,21 @@ class _Problem:
             why = ", ".join(f"{side} foot: {STATUS[code]}" for side, code in zip(SIDES, codes, strict=True) if code)
             return f"no ground supports both feet within {GOAL_TOLERANCE:g} m of the goal {where} ({why})", goal
         return "", goal + [*shifts[int(good.argmax())], 0.0]
+
+    def connected(self, goal: Array) -> bool:
+        """Return whether ground within the reach of single steps may connect start and goal."""
+        longest = float(np.hypot(*step_actions(self.limits, lattice_spacing(self.limits))[:, :2].T).max())
+        length, width = sorted((float(size) for size in self.body.left.size), reverse=True)
+        # a disc of the width of a sole is more of it than may lack support: there is ground below the disc
+        overhang = 0.5 * (width if 0.25 * np.pi * width / length > 1.0 - self.heights.rules.min_support else length)
+        start = 0.5 * (self.start["left"].position + self.start["right"].position)
+        return connected(
+            self.ground,
+            start,
+            np.asarray(goal[:2]),
+            reach=longest + 2.0 * overhang,
+            max_rise=self.heights.max_rise,
+        )
 
     def search(self, goal: Array, budget: float, optimal: bool) -> tuple[Array, float, float, int, int, bool]:
         """Run the search in the core."""

@@ -13,6 +13,7 @@ from kinodyn.walking.step_limits import StepLimits
 STEP_HEIGHTS = np.arange(0.45, 0.04, -0.025)  # fractions of the leg that are tried as height of a step
 HEIGHT_FRACTION = 0.7  # fraction of the height that is reached which a step may have
 LENGTH_FRACTION = 0.7  # fraction of the longest step at which these heights must be reached
+FREE_ROLL_RISE = 0.06  # of the leg: highest step of feet whose roll the legs do not control
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,9 @@ class TerrainLimits:
         -------
         TerrainLimits
         """
+        free_roll = any(foot.free == "roll" for foot in body.feet.values())
         return cls(
-            max_rise=_reachable_rise(body, limits),
+            max_rise=min(_reachable_rise(body, limits), FREE_ROLL_RISE * body.leg if free_roll else np.inf),
             body_radius=0.5 * body.width + float(body.left.size[1]),
             obstacle=0.5 * body.leg,
             rules=rules or FootholdRules(min_support=1.0 if body.left.on_points else FootholdRules.min_support),
