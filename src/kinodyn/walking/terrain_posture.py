@@ -103,7 +103,7 @@ class TerrainPosture:
         feet = list(phase.feet.values())
         first, last = feet[0], phase.swing or feet[-1]
         heights = [foot.z for foot in (first, last, phase.lifted or first)]
-        rise = (max(heights) - min(heights)) * (1.0 if last.z >= first.z else -1.0)
+        rise = max(heights) - min(heights) if last.z >= first.z else last.z - first.z  # down as `_over` assumes
         lean = self._lean(rise) if abs(rise) > UNEVEN else 0.0
         turn, drop = self._pelvis(first, last)
         side = 1.0 if last.side == "right" else -1.0
