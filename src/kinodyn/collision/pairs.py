@@ -36,7 +36,7 @@ MOVEIT_REASONS = {
     "default": "Default",
 }
 
-VERSION = "3"
+VERSION = "4"
 SAMPLES = 100_000
 ALWAYS_FRACTION = 0.95  # a pair that collides in this fraction of the samples is said to collide always
 DEFAULT_FRACTION = 0.2  # a pair that collides in this fraction and in the neutral configuration has shapes that overlap
@@ -58,7 +58,7 @@ class AllowedPairs:
     reasons : mapping
         From a pair of link names, a frozenset, to the reason: "srdf" (the description excludes it), "fixed" (the links
         do not move relative to each other), "adjacent" (neighbours in the tree of links with shapes), "always" or
-        "never" (in random configurations within the joint limits), "default" (in the neutral configuration and often).
+        "never" (in random configurations within the joint limits), "default" (in the neutral one too).
     """
 
     reasons: Mapping[Pair, Reason]
@@ -96,10 +96,10 @@ def allowed_pairs(robot: Robot) -> AllowedPairs:
     that collide in at least 95 % or in none of 100,000 random configurations. These are checked on spheres.
     Where spheres overlap, the exact shapes decide, if coal is installed: in the 200 configurations with the deepest
     overlap. Shapes that are always less than 0.5 mm apart, as those on both sides of a hinge, count as colliding.
-    Links with at most two coordinates between them that never collide deeper than that, as the fingers of a closed
-    gripper, count as free. MoveIt's assistant also allows all pairs that collide in the neutral configuration; here
-    they must collide in 20 % of the random ones too: then their shapes overlap by design, whereas a robot that is
-    folded in the neutral configuration touches itself nearly nowhere else. The result is kept on disk with the spheres.
+    MoveIt's assistant also allows all pairs that collide in the neutral configuration; here they must collide in 20 %
+    of the random ones too: then their shapes overlap by design, whereas a robot that is folded in the neutral
+    configuration touches itself nearly nowhere else. Or they have at most two coordinates between them and never
+    collide deeper than 0.5 mm, as the fingers of a closed gripper. The result is kept on disk with the spheres.
     """
     if robot.description not in _FOUND:
         spheres = fitted_spheres(robot, RESOLUTION)
@@ -196,10 +196,12 @@ def _decided(robot: Robot, spheres: SphereSet, pair: Numbers, overlap: Overlap) 
             return "always"
     deepest = overlap.q[:EXACT_SAMPLES]
     colliding = deepest[list(_collisions(robot, links, deepest))]
-    if not len(colliding) or _only_touch(robot, links, colliding):
+    if not len(colliding):
         return "never"
     if not any(_collisions(robot, links, robot.neutral()[None])):
         return None
+    if _only_touch(robot, links, colliding):
+        return "default"
     some = robot.random(DEFAULT_SAMPLES, seed=1)
     return "default" if sum(_collisions(robot, links, some)) >= DEFAULT_FRACTION * len(some) else None
 
