@@ -34,6 +34,10 @@ Base: TypeAlias = Annotated[
     Literal["fixed", "floating"] | None, option("fixed or floating base; by default as the description says")
 ]
 Frame: TypeAlias = Annotated[str | None, option("frame name; by default the first end effector, or the last frame")]
+Resolution: TypeAlias = Annotated[
+    float | None,
+    option("how far the spheres that cover the robot may reach beyond its shapes [m]; by default 0.015", min=1e-6),
+]
 Seed: TypeAlias = Annotated[int, option("seed of the random number generator", min=0)]
 
 Q_TEXT = (

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn.checks import numbers, positive
 from kinodyn.collision.exact import require_coal
 from kinodyn.collision.exact_checks import ExactChecks
-from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
+from kinodyn.collision.query import Query, as_pairs, as_resolution, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
@@ -61,7 +61,7 @@ def free(
     """
     q = numbers("q", q, robot.nq)
     pairs = as_pairs(allowed)
-    query = Query(robot, snapshot_of(world), pairs, bounds=range_of(robot, q), resolution=_checked(resolution))
+    query = Query(robot, snapshot_of(world), pairs, bounds=range_of(robot, q), resolution=as_resolution(resolution))
     found = query.free(q)
     if exact and not found.all():
         require_coal()
@@ -104,10 +104,6 @@ def motion_free(
         motion of every link.
     """
     q0, q1 = numbers("q0", q0, robot.nq), numbers("q1", q1, robot.nq)
-    bounds, spheres = range_of(robot, q0, q1), _checked(sphere_resolution)
+    bounds, spheres = range_of(robot, q0, q1), as_resolution(sphere_resolution)
     query = Query(robot, snapshot_of(world), as_pairs(allowed), bounds=bounds, resolution=spheres)
     return query.motion_free(q0, q1, positive("resolution", resolution))
-
-
-def _checked(resolution: float | None) -> float | None:
-    return None if resolution is None else positive("resolution", resolution)

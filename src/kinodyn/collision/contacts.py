@@ -12,9 +12,9 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import vector
 from kinodyn.collision.distance import distance
-from kinodyn.collision.distance_query import distance_query
+from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.exact_distance import ExactDistances
-from kinodyn.collision.query import as_pairs, snapshot_of
+from kinodyn.collision.query import as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
@@ -48,6 +48,7 @@ def contacts(
     *,
     allowed: Iterable[Iterable[str]] | None = None,
     exact: bool = True,
+    resolution: float | None = None,
 ) -> list[CollisionContact]:
     """List the pairs that touch at one configuration, the deepest first.
 
@@ -62,6 +63,8 @@ def contacts(
         True: contacts of the exact shapes, by coal, which must be installed. Where a mesh is not convex, the depth is
         that of the deepest vertex, a lower bound. False: contacts of the spheres that cover the shapes, which need
         nothing else; they include pairs whose shapes are some centimetres apart, by `Distance.error_bound` at most.
+    resolution
+        Of the spheres, see `distance`.
 
     Returns
     -------
@@ -79,19 +82,19 @@ def contacts(
     """
     configuration = vector("q", q, robot.nq)
     snapshot, pairs = snapshot_of(world), as_pairs(allowed)
-    query = distance_query(robot, snapshot, pairs)
+    query = distance_query(robot, snapshot, pairs, resolution=as_resolution(resolution))
     if exact:
         touching = ExactDistances(query).touching(configuration)
         found = [CollisionContact(names, c.depth, c.point, c.normal) for names, c in touching]
     else:
         near = np.asarray(_core.pair_distances(robot, query.core, configuration, 0.0)) < 0.0
         names = dict.fromkeys(query.names[k] for k in np.flatnonzero(near))
-        found = [_of_spheres(robot, configuration, snapshot, pair) for pair in names]
+        found = [_of_spheres(query, configuration, pair) for pair in names]
     return sorted(found, key=lambda contact: -contact.depth)
 
 
-def _of_spheres(robot: Robot, q: Array, snapshot: WorldSnapshot, pair: tuple[str, str]) -> CollisionContact:
-    near = distance(robot, q, snapshot, pairs=[pair])
+def _of_spheres(query: DistanceQuery, q: Array, pair: tuple[str, str]) -> CollisionContact:
+    near = distance(query.robot, q, query.snapshot, pairs=[pair], resolution=query.resolution)
     names, points = (str(near.names[0]), str(near.names[1])), near.points
     if names != pair:
         names, points = pair, points[::-1]

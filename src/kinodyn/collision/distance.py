@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import numbers
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.exact_distance import ExactDistances
-from kinodyn.collision.query import Pairs, as_pairs, snapshot_of
+from kinodyn.collision.query import Pairs, as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.errors import InputError
@@ -128,8 +128,7 @@ def _prepared(
     resolution: float | None,
 ) -> tuple[DistanceQuery, float]:
     chosen: Pairs | None = None if pairs is None else as_pairs(pairs)
-    spheres = None if resolution is None else positive("resolution", resolution)
-    query = distance_query(robot, snapshot_of(world), as_pairs(allowed), chosen, spheres)
+    query = distance_query(robot, snapshot_of(world), as_pairs(allowed), chosen, as_resolution(resolution))
     if max_distance is None:
         return query, np.inf
     try:

@@ -14,7 +14,7 @@ from kinodyn.checks import positive, vector
 from kinodyn.collision.distance import distance
 from kinodyn.collision.distance_query import distance_query
 from kinodyn.collision.exact_distance import ExactDistances
-from kinodyn.collision.query import as_pairs, snapshot_of
+from kinodyn.collision.query import as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
@@ -46,6 +46,7 @@ def near_pairs(
     allowed: Iterable[Iterable[str]] | None = None,
     max_distance: float = 0.1,
     exact: bool = True,
+    resolution: float | None = None,
 ) -> list[NearPair]:
     """List the pairs of links and objects that are near each other at one configuration, the nearest first.
 
@@ -60,6 +61,8 @@ def near_pairs(
         Pairs that are farther apart are left out [m].
     exact
         True: distances of the exact shapes, by coal, which must be installed. False: of the spheres that cover them.
+    resolution
+        Of the spheres, see `distance`.
 
     Returns
     -------
@@ -77,13 +80,14 @@ def near_pairs(
     """
     configuration = vector("q", q, robot.nq)
     bound = positive("max_distance", max_distance)
-    query = distance_query(robot, snapshot_of(world), as_pairs(allowed))
+    fine = as_resolution(resolution)
+    query = distance_query(robot, snapshot_of(world), as_pairs(allowed), resolution=fine)
     lower = np.asarray(_core.pair_distances(robot, query.core, configuration, bound))
     names = dict.fromkeys(query.names[k] for k in np.flatnonzero(lower < bound))
     if exact:
         measured = ExactDistances(query).of_pairs(configuration, names)
         found = [NearPair(pair, part.distance, part.points) for pair, part in measured]
     else:
-        spheres = [(pair, distance(robot, configuration, world, pairs=[pair])) for pair in names]
+        spheres = [(pair, distance(robot, configuration, world, pairs=[pair], resolution=fine)) for pair in names]
         found = [NearPair(pair, float(part.distance), part.points) for pair, part in spheres]
     return sorted((pair for pair in found if pair.distance < bound), key=lambda pair: pair.distance)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.collision.doubtful_pairs import doubtful_pairs
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.snapshot import WorldSnapshot
@@ -36,6 +37,11 @@ def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
     if isinstance(world, WorldSnapshot):
         return world
     raise InputError(f"world must be a kd.collision.World or a snapshot of one, got {type(world).__name__}")
+
+
+def as_resolution(resolution: float | None) -> float | None:
+    """Check how far spheres may reach beyond the shapes [m]; None for the default of each link."""
+    return None if resolution is None else positive("resolution", resolution)
 
 
 def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from kinodyn.collision.exact_checks import ExactChecks
-from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
+from kinodyn.collision.query import Query, as_pairs, as_resolution, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.ik.result import COLLIDING, Attempt
@@ -38,17 +38,25 @@ class FreeSolutions:
         Obstacles and attached objects.
     allowed
         Pairs that may touch, in addition to those of the robot.
+    resolution
+        Of the spheres [m], see `kd.collision.free`.
     """
 
     def __init__(
-        self, robot: Robot, world: World | WorldSnapshot | None, allowed: Iterable[Iterable[str]] | None
+        self,
+        robot: Robot,
+        world: World | WorldSnapshot | None,
+        allowed: Iterable[Iterable[str]] | None,
+        resolution: float | None,
     ) -> None:
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
+        self.resolution = as_resolution(resolution)
         self._touching: dict[int, list[Array]] = {}
 
     def query(self, q: Array) -> Query:
         """Return the collision query for configurations (..., nq); the position of a floating base is unbounded."""
-        return Query(self.robot, self.snapshot, self.allowed, bounds=range_of(self.robot, q))
+        bounds = range_of(self.robot, q)
+        return Query(self.robot, self.snapshot, self.allowed, bounds=bounds, resolution=self.resolution)
 
     def exclude_touching(self, attempt: Attempt, targets: NDArray[np.intp]) -> None:
         """Mark solutions whose spheres are in contact as not successful; `targets` (n,) are the targets of the rows."""

@@ -46,6 +46,7 @@ def solve(
     world: World | WorldSnapshot | None = None,
     collision: bool | None = None,
     allowed: Iterable[Iterable[str]] | None = None,
+    resolution: float | None = None,
 ) -> IKResult:
     """Find configurations that bring frames to their target poses.
 
@@ -96,6 +97,8 @@ def solve(
         are checked, provided that coal is installed.
     allowed : pairs of names, optional
         Links or objects that may touch, in addition to `kd.collision.allowed_pairs` of the robot.
+    resolution : float, optional
+        How far the spheres may reach beyond the shapes [m], as in `kd.collision.free`.
 
     Returns
     -------
@@ -139,7 +142,7 @@ def solve(
     if time_limit is not None:
         problem.deadline = begin + time_limit
     if collision or (collision is None and world is not None):
-        problem.free = FreeSolutions(robot, world, allowed)
+        problem.free = FreeSolutions(robot, world, allowed, resolution)
     batch, start = problem.flatten(initial_start(robot, problem.space, q0))
     cost = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
     failed = None

@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
 from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
-from kinodyn.collision.query import Pairs, as_pairs, snapshot_of
+from kinodyn.collision.query import Pairs, as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.limits.limit import AT_LIMIT, RowLimit
@@ -40,8 +40,8 @@ class CollisionLimit(RowLimit):
         Obstacles and attached objects; None for the robot alone. A `World` may change at any time: each step and each
         control tick uses its current contents. Obstacles are assumed to be at rest.
     margin
-        Minimum distance [m]. Spheres extend beyond the shapes by up to 15 mm, so parts that are meant to come close
-        to each other may need a negative margin, or must be `allowed`.
+        Minimum distance [m]. Spheres extend beyond the shapes by up to `resolution`, so parts that are meant to come
+        close to each other may need a negative margin, or must be `allowed`.
     slow_down
         Distance [m] beyond the margin at which motion towards an obstacle begins to slow down.
     gain
@@ -55,6 +55,8 @@ class CollisionLimit(RowLimit):
         In inverse kinematics the limit precedes tasks of the same priority, and follows those with a smaller number.
     braking
         At the acceleration level: deceleration [m/s^2] assumed to be available for braking before obstacles.
+    resolution
+        How far spheres may reach beyond the shapes [m], by default 0.015 or less. Finer spheres take longer.
     name
         Name in results and messages. Pairs have names such as "hand near torso".
 
@@ -94,6 +96,7 @@ class CollisionLimit(RowLimit):
         rows: int = 32,
         priority: int = 0,
         braking: float = 5.0,
+        resolution: float | None = None,
         name: str = "collision",
     ) -> None:
         super().__init__(name, priority, braking)
@@ -105,6 +108,7 @@ class CollisionLimit(RowLimit):
         self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs)
         self.allowed: Pairs = as_pairs(allowed)
         self.rows = int(rows)
+        self.resolution = as_resolution(resolution)
 
     def __setattr__(self, name: str, value: object) -> None:
         if name == "world":
@@ -138,7 +142,7 @@ class CollisionLimit(RowLimit):
         return {**super().settings(robot), **own}
 
     def _query(self, robot: Robot) -> DistanceQuery:
-        return distance_query(robot, self.__dict__["_snapshot"], self.allowed, self.pairs)
+        return distance_query(robot, self.__dict__["_snapshot"], self.allowed, self.pairs, self.resolution)
 
     def distance(self, robot: Robot, q: ArrayLike) -> Distance:
         """Measure the smallest distance between the pairs of the limit.
@@ -154,7 +158,8 @@ class CollisionLimit(RowLimit):
         Distance
             As `collision.distance` returns it.
         """
-        return distance(robot, q, self.world, allowed=self.allowed, pairs=self.pairs)
+        chosen, fine = self.pairs, self.resolution
+        return distance(robot, q, self.world, allowed=self.allowed, pairs=chosen, resolution=fine)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
         if not self.enabled:

@@ -17,7 +17,7 @@ from kinodyn.checks import positive, vector
 from kinodyn.collision import exact
 from kinodyn.collision.distance import distance
 from kinodyn.collision.exact_checks import ExactChecks
-from kinodyn.collision.query import Query, as_pairs, snapshot_of, translations
+from kinodyn.collision.query import Query, as_pairs, as_resolution, snapshot_of, translations
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.collision.world import World
@@ -121,7 +121,7 @@ def plan(
     >>> kd.planning.plan(robot, left, right, world).success
     True
     """
-    resolution = None if resolution is None else positive("resolution", resolution)
+    resolution = as_resolution(resolution)
     prepare(robot, resolution)
     search_named(planner)  # loads OMPL if it is needed
     begin = time.perf_counter()
@@ -261,7 +261,8 @@ class _Problem:
         if len(goals) < 2 or self.query.free(goals).any():
             return goals
         goals = goals[:MAX_MEASURED]
-        measured = distance(self.robot, goals, self.snapshot, allowed=self.allowed).distance
+        allowed, fine = self.allowed, self.resolution
+        measured = distance(self.robot, goals, self.snapshot, allowed=allowed, resolution=fine).distance
         return goals[np.argsort(-measured, kind="stable")]
 
     def on_spheres(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:

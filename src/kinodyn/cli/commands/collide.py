@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.cli import args, terminal
 from kinodyn.cli.args import labels
 from kinodyn.cli.command import command
-from kinodyn.cli.options import Base, Q, RobotName, Seed, option
+from kinodyn.cli.options import Base, Q, Resolution, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
@@ -45,6 +45,7 @@ def collide(
     ] = None,
     srdf: SrdfFile = None,
     packages: Packages = None,
+    resolution: Resolution = None,
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
@@ -60,7 +61,14 @@ def collide(
     loaded = args.load(robot, base, srdf=srdf, packages=packages or ())
     around = read_surroundings(loaded, scene, packages=packages or ())
     configurations = args.configurations(loaded, q, seed=seed) if q else around.q
-    inputs = {"robot": robot, "q": q or "neutral, or as in the scene", "scene": scene, "srdf": srdf, "seed": seed}
+    inputs = {
+        "robot": robot,
+        "q": q or "neutral, or as in the scene",
+        "scene": scene,
+        "srdf": srdf,
+        "resolution": resolution,
+        "seed": seed,
+    }
     if write_srdf is not None:
         collision.write_srdf(loaded, write_srdf)
         terminal.say(f"written: {write_srdf}", "dim")
@@ -70,7 +78,7 @@ def collide(
         result = _many(loaded, configurations.reshape(-1, loaded.nq), around, inputs)
     result.notes = around.notes
     if spheres:
-        table, summary = _spheres(loaded)
+        table, summary = _spheres(loaded, resolution)
         result.tables.append(table)
         result.values = {**result.values, "spheres": summary}
     return result
@@ -81,6 +89,7 @@ def _one(robot: Robot, q: Array, around: Surroundings, near: float, inputs: dict
     from kinodyn.collision import exact
 
     settings: dict[str, Any] = {"allowed": around.allowed, "exact": exact.is_available()}
+    settings["resolution"] = inputs["resolution"]
     touching = collision.contacts(robot, q, around.world, **settings)
     pairs = collision.near_pairs(robot, q, around.world, max_distance=near, **settings)
     if not pairs:
@@ -131,7 +140,7 @@ def _verdict(touching: int, pairs: list[NearPair]) -> str:
 def _many(robot: Robot, q: Array, around: Surroundings, inputs: dict[str, Any]) -> CommandResult:
     from kinodyn import collision
 
-    settings: dict[str, Any] = {"allowed": around.allowed}
+    settings: dict[str, Any] = {"allowed": around.allowed, "resolution": inputs["resolution"]}
     counts: dict[tuple[str, ...], int] = defaultdict(int)
     depths: dict[tuple[str, ...], float] = defaultdict(float)
     free = collision.free(robot, q, around.world, **settings)
@@ -186,10 +195,10 @@ def _many(robot: Robot, q: Array, around: Surroundings, inputs: dict[str, Any]) 
     )
 
 
-def _spheres(robot: Robot) -> tuple[Table, dict[str, Any]]:
+def _spheres(robot: Robot, resolution: float | None) -> tuple[Table, dict[str, Any]]:
     from kinodyn import collision
 
-    fitted = collision.robot_spheres(robot)
+    fitted = collision.robot_spheres(robot, resolution)
     rows = [
         (link, len(fitted.of_link(link)), 1e3 * over.median, 1e3 * over.max)
         for link, over in zip(fitted.links, fitted.overshoot, strict=True)

@@ -12,7 +12,7 @@ from kinodyn.cli import args
 from kinodyn.cli.args import labels
 from kinodyn.cli.command import command
 from kinodyn.cli.launch import open_viewer
-from kinodyn.cli.options import Base, RobotName, Seed, option
+from kinodyn.cli.options import Base, Resolution, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.result import CommandResult, Table
 from kinodyn.cli.scenes import GOAL_TEXT, Packages, SceneFile, SrdfFile, read_goal, read_surroundings
@@ -50,6 +50,7 @@ def plan(
         str, option("rrt_connect; anytime, the shortest path within the budget; ompl:NAME, a planner of OMPL")
     ] = "rrt_connect",
     time_budget: Annotated[float | None, option("maximum planning time [s]; by default 1, or the request's")] = None,
+    resolution: Resolution = None,
     velocity: Annotated[float | None, option("limit of each joint [rad/s, m/s]; by default the robot's")] = None,
     acceleration: Annotated[float | None, option("limit of each joint [rad/s^2, m/s^2]")] = None,
     jerk: Annotated[float | None, option("limit of each joint [rad/s^3, m/s^3]")] = None,
@@ -80,7 +81,7 @@ def plan(
         "group": group or (asked.group or None if asked is not None else None),
         "time_budget": time_budget or (asked.time_budget if asked is not None else 0.0) or 1.0,
     }
-    settings["planner"] = planner
+    settings |= {"planner": planner, "resolution": resolution}
     if asked is not None:
         settings["constraints"] = path_constraints(asked)
     found = planning.plan(loaded, q, goal, around.world, **settings, seed=seed, allowed=around.allowed)
