@@ -54,8 +54,8 @@ struct FootstepSettings {
     double max_rise;          // [m] between consecutive feet
     double obstacle;          // [m] above the feet that the body passes
     double spacing;           // of the lattice [m]
-    double seconds;           // for searches after the first that found a path
-    double max_seconds;       // for all
+    double effort;            // entries of the queue for searches after the first that found a path
+    double max_effort;        // for all
     double level_cell;        // [m] of the costs on level ground
     double per_metre;         // cost of the fastest walk on level ground
     std::int32_t yaws;        // of the lattice in a full turn
@@ -69,8 +69,8 @@ struct Layout<FootstepSettings> {
     static constexpr auto fields() {
         using S = FootstepSettings;
         return std::make_tuple(field("max_rise", &S::max_rise), field("obstacle", &S::obstacle),
-                               field("spacing", &S::spacing), field("seconds", &S::seconds),
-                               field("max_seconds", &S::max_seconds), field("level_cell", &S::level_cell),
+                               field("spacing", &S::spacing), field("effort", &S::effort),
+                               field("max_effort", &S::max_effort), field("level_cell", &S::level_cell),
                                field("per_metre", &S::per_metre), field("yaws", &S::yaws),
                                field("max_states", &S::max_states), field("guided", &S::guided));
     }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <queue>
 
 #include "planning/footstep_distances.hpp"
@@ -28,14 +27,13 @@ class FootstepSearch {
     }
 
     FootstepPath run() {
-        const auto begin = std::chrono::steady_clock::now();
         FootstepPath best;
+        used_ = 0;
         for (double weight : p_.weights) {
-            const double used = since(begin);
-            if (!best.steps.empty() && used > p_.settings.seconds) break;
+            if (!best.steps.empty() && used_ > p_.settings.effort) break;
             const double limit =
-                best.steps.empty() ? p_.settings.max_seconds : std::min(p_.settings.seconds, p_.settings.max_seconds);
-            FootstepPath found = search(weight, best.cost, limit - used);
+                best.steps.empty() ? p_.settings.max_effort : std::min(p_.settings.effort, p_.settings.max_effort);
+            FootstepPath found = search(weight, best.cost, limit);
             found.states = states_.size();
             found.expanded += best.expanded;
             if (!found.steps.empty()) {
@@ -75,10 +73,6 @@ class FootstepSearch {
         bool operator<(const Open& other) const { return f > other.f || (f == other.f && g < other.g); }
     };
     using Queue = std::priority_queue<Open>;
-
-    static double since(std::chrono::steady_clock::time_point begin) {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    }
 
     Point2 beside(const FootPose& foot, int side) const { return body_beside(foot, side, p_.limits.width); }
 
@@ -175,8 +169,8 @@ class FootstepSearch {
         return state.foothold;
     }
 
-    FootstepPath search(double weight, double bound, double seconds) {
-        const auto begin = std::chrono::steady_clock::now();
+    // `limit`: of all entries used. Entries, not seconds: the path does not depend on the load of the machine.
+    FootstepPath search(double weight, double bound, double limit) {
         ++round_;
         if (states_.empty())
             for (int side = 0; side < 2; ++side) {
@@ -195,13 +189,11 @@ class FootstepSearch {
             open.push({weight * to_goal(start), 0.0, 3 * side, -1, true});
         }
         FootstepPath path;
-        for (std::size_t popped = 1; !open.empty(); ++popped) {
+        while (!open.empty()) {
             const Open top = open.top();
             open.pop();
             State& state = states_[static_cast<std::size_t>(top.state)];
-            if (popped % 256 == 0 &&
-                (since(begin) > seconds || states_.size() > static_cast<std::size_t>(p_.settings.max_states)))
-                return path;
+            if (++used_ > limit || states_.size() > static_cast<std::size_t>(p_.settings.max_states)) return path;
             if (state.closed == round_) continue;
             if (!top.known) {
                 evaluate(top, weight, bound, open);
@@ -341,6 +333,7 @@ class FootstepSearch {
     std::vector<State> states_;
     StateTable index_;
     int round_ = 0;
+    double used_ = 0.0;  // entries of the queue
 };
 
 }  // namespace kinodyn

@@ -128,7 +128,7 @@ def test_costs_on_level_ground_are_nearly_those_of_the_best_plans(body: Biped, l
     mirrored = np.roll(cells[::-1, :, ::-1, ::-1], 1, axis=3)
     np.testing.assert_allclose(cells, mirrored, atol=1e-9)
     for goal in ((0.5, 0.0, 0.0), (0.0, 0.0, np.pi / 2), (0.4, 0.3, -np.pi / 2), (-0.4, 0.0, np.pi)):
-        plan = plan_footsteps(body, ground, goal, limits=limits, time_budget=0.5)
+        plan = plan_footsteps(body, ground, goal, limits=limits, effort=500_000)
         x, y, yaw = (-goal[0], -goal[1], -goal[2])  # the start, seen from the goal
         c, s = np.cos(yaw), np.sin(yaw)
         i, j = (middle + round(a / (3.0 * lattice_spacing(limits))) for a in (c * x - s * y, s * x + c * y))
@@ -205,3 +205,14 @@ def test_invalid_arguments_are_rejected(body: Biped) -> None:
             plan_footsteps(body, ground, goal)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="cannot stand at its start"):
         plan_footsteps(body, HeightMap(np.full((50, 50), -np.inf), cell=0.02, origin=(-0.5, -0.5)), (0.2, 0.0, 0.0))
+
+
+def test_more_effort_gives_no_worse_path_and_the_same_effort_the_same(body: Biped, limits: StepLimits) -> None:
+    ground = kd.terrain.parse("stones:0.3,0.1").map()
+    plans = [plan_footsteps(body, ground, (3.0, 0.0, 0.0), limits=limits, effort=k) for k in (1, 1, 20_000, 200_000)]
+    assert plans[0].cost == plans[1].cost and plans[0].expanded == plans[1].expanded
+    assert [step.pose.tolist() for step in plans[0].steps] == [step.pose.tolist() for step in plans[1].steps]
+    costs = [plan.cost for plan in plans]
+    assert costs == sorted(costs, reverse=True)
+    with pytest.raises(kd.InputError, match="effort must be"):
+        plan_footsteps(body, ground, (3.0, 0.0, 0.0), effort=0)

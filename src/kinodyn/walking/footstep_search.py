@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import positive, vector
+from kinodyn.checks import integer, vector
 from kinodyn.errors import InputError
 from kinodyn.layouts import record
 from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_record
@@ -28,7 +28,7 @@ OBSTACLE_CELL = 0.04  # [m] cells of the maps of obstacles
 LEVEL_RANGE, LEVEL_CELL = 1.0, 3.0  # [m] around a goal, and cells in units of the lattice, of the costs on level ground
 COSTS = {"step": 1.0, "length": 1.0, "width": 3.0, "height": 2.0, "support": 1.0, "slope": 1.0, "turn": 2.0}
 WEIGHTS = (3.0, 2.0, 1.5)  # of the heuristic
-SEARCH_TIME, MAX_SEARCH_TIME = 0.05, 5.0  # [s] for improvements, and for the first path
+EFFORT, MAX_EFFORT = 50_000, 5_000_000  # entries of the queue for improvements, and for the first path
 MAX_STATES = 4_000_000
 GOAL_TOLERANCE = 0.1  # [m] by which a goal may be moved to where both feet are supported
 
@@ -40,7 +40,7 @@ class FootstepPlan:
     Attributes
     ----------
     status : str
-        "solved"; "unreachable"; or "budget": the time was over before a path was found.
+        "solved"; "unreachable"; or "budget": the effort was spent before a path was found.
     reason : str
         Why there is no path.
     start : dict of side -> Footstep
@@ -129,7 +129,7 @@ def plan_footsteps(
     limits: StepLimits | None = None,
     terrain_limits: TerrainLimits | None = None,
     start: dict[str, Footstep] | None = None,
-    time_budget: float = SEARCH_TIME,
+    effort: int = EFFORT,
     optimal: bool = False,
 ) -> FootstepPlan:
     """Plan footsteps over a terrain to a goal: on patches that support the soles, around obstacles and holes.
@@ -147,8 +147,9 @@ def plan_footsteps(
         Heights and footholds, by default derived from the robot.
     start
         Both feet at the beginning, side -> Footstep; by default the stance at the origin.
-    time_budget
-        For improvements of the first path [s]; the first one may take up to five seconds.
+    effort
+        Entries of the queue, about a microsecond each, up to which the first path is improved. Entries, not seconds:
+        plans do not depend on the load of the machine.
     optimal
         Whether to search for the cheapest path on the lattice, however long that takes.
 
@@ -173,7 +174,7 @@ def plan_footsteps(
     begin = clock.perf_counter()
     own = limits or StepLimits.from_robot(body)
     heights = terrain_limits or TerrainLimits.from_robot(body, own)
-    target, budget = vector("goal", goal, 3), positive("time_budget", time_budget)
+    target, budget = vector("goal", goal, 3), integer("effort", effort, 1)
     problem = _Problem(body, ground, own, heights, start)
     reason, target = problem.checked_goal(target)
     if reason:
@@ -184,7 +185,7 @@ def plan_footsteps(
     seconds = clock.perf_counter() - begin
     if len(rows) == 0:
         if not exhausted:
-            reason = f"no path was found within {MAX_SEARCH_TIME:g} s and {states} poses of the feet"
+            reason = f"no path was found within {MAX_EFFORT} entries of the queue and {states} poses of the feet"
             return problem.without_steps("budget", reason, target, seconds, expanded, states)
         return problem.without_steps("unreachable", problem.obstruction(target), target, seconds, expanded, states)
     steps, yaw = [], problem.start["left"].yaw
@@ -278,8 +279,8 @@ class _Problem:
             "max_rise": heights.max_rise,
             "obstacle": heights.obstacle,
             "spacing": spacing,
-            "seconds": budget,
-            "max_seconds": np.inf if optimal else MAX_SEARCH_TIME,
+            "effort": budget,
+            "max_effort": np.inf if optimal else MAX_EFFORT,
             "yaws": YAWS,
             "max_states": MAX_STATES,
             "guided": not optimal,
