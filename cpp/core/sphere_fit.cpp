@@ -16,10 +16,11 @@ constexpr double thin_fraction = 0.2;       // layer below a concave one
 constexpr double cell_fraction = 0.5;       // radius of the cells of the interior
 constexpr double candidate_fraction = 0.7;  // radius of the cells that candidates are in
 
-constexpr double min_resolution =
-    0.02;                          // smallest resolution, as a fraction of the square root of the area: bounds the work
+// Smallest resolutions, as fractions of the square root of the area and of the extent: they bound the work.
+constexpr double area_fraction = 0.02, extent_fraction = 0.001;
 constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
 constexpr int max_candidates = 2500;
+constexpr double max_pieces = 2e5;  // into which the faces are divided: long thin ones may need very many
 constexpr int word_size = 64, block_size = 8;
 constexpr int patch_weight = 8;
 
@@ -178,11 +179,6 @@ std::vector<Ball> candidate_balls(const TriangleBvh& surface, const std::vector<
     return std::move(candidates.balls);
 }
 
-// The smallest ball about the middle of an element, for elements that no candidate contains.
-Ball ball_about(const CoverElements& cover, const CoverElement& element) {
-    return {element.bound.centre, reach_of(cover, element, element.bound.centre) * (1 + 1e-12)};
-}
-
 // Greedy set cover: the ball with the most elements that are not covered yet, again and again, each moved to where it
 // contains even more. Gains only fall, so a ball whose gain is still what the queue says is the best one.
 class GreedyCover {
@@ -206,7 +202,7 @@ class GreedyCover {
             queue.emplace(cover_.gain(sets[-key]), key);
         }
         while (const CoverElement* element = cover_.first_uncovered()) {
-            chosen.push_back(ball_about(elements_, *element));
+            chosen.push_back(ball_about(*element));
             cover_.add(cover_.covered(chosen.back()));
         }
         return chosen;
@@ -230,6 +226,14 @@ class GreedyCover {
         }
         cover_.add(set);
         return best;
+    }
+
+    // A ball about the middle of an element that no candidate contains, such as those of thin sheets, which have no
+    // interior: as large as the resolution allows, so that it contains many of them.
+    Ball ball_about(const CoverElement& element) const {
+        const Vec3& centre = element.bound.centre;
+        const double needed = reach_of(elements_, element, centre) * (1 + 1e-12);
+        return {centre, std::max(needed, resolution_ - surface_.nearest(centre).distance)};
     }
 
     // `is_near`: no surface is between the centre and a point inside.
@@ -268,10 +272,24 @@ std::vector<Ball> shrink(const CoverElements& cover, const std::vector<Ball>& ba
     return kept;
 }
 
+// About as many pieces as there are of all faces with edges longer than `size`.
+double piece_count(const std::vector<Face>& faces, double size) {
+    double count = 0;
+    for (const Face& face : faces) {
+        const Triangle& t = face.triangle;
+        const double longest = std::sqrt(std::max({squared(t.b - t.a), squared(t.c - t.b), squared(t.a - t.c)}));
+        if (longest > size) count += (longest + norm(cross(t.b - t.a, t.c - t.a)) / size) / size;
+    }
+    return count;
+}
+
 }  // namespace
 
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
-    const double bound = std::max(resolution, min_resolution * std::sqrt(surface.area())) - rounding;
+    const double least =
+        std::max(area_fraction * std::sqrt(surface.area()), extent_fraction * norm(surface.upper() - surface.lower()));
+    double bound = std::max(resolution, least) - rounding;
+    while (piece_count(faces, patch_fraction * bound) > max_pieces) bound *= 1.25;
     CoverElements cover;
     const double layer =
         add_patches(surface, faces, patch_fraction * bound, thick_fraction * bound, thin_fraction * bound, cover);
@@ -285,18 +303,25 @@ Overshoot measure_overshoot(const TriangleBvh& surface, const std::vector<Ball>&
     constexpr double golden_angle = 2.399963229728653;
     std::vector<std::pair<double, double>> found;  // distance, area
     double total = 0;
-    for (const Ball& ball : spheres)
+    std::vector<Ball> others;  // those that overlap with one
+    for (const Ball& ball : spheres) {
+        others.clear();
+        for (const Ball& other : spheres) {
+            const double reach = ball.radius + other.radius;
+            if (&other != &ball && squared(ball.centre - other.centre) < reach * reach) others.push_back(other);
+        }
         for (int k = 0; k < points; ++k) {
             const double z = (2 * k + 1.0) / points - 1, r = std::sqrt(1 - z * z), angle = golden_angle * k;
             const Vec3 p = ball.centre + ball.radius * Vec3{r * std::cos(angle), r * std::sin(angle), z};
-            const bool hidden = std::any_of(spheres.begin(), spheres.end(), [&](const Ball& other) {
-                return &other != &ball && squared(p - other.centre) < other.radius * other.radius;
+            const bool hidden = std::any_of(others.begin(), others.end(), [&](const Ball& other) {
+                return squared(p - other.centre) < other.radius * other.radius;
             });
             if (hidden) continue;
             const double distance = surface.inside(p) ? 0 : surface.nearest(p).distance;
             found.emplace_back(distance, ball.radius * ball.radius);
             total += ball.radius * ball.radius;
         }
+    }
     std::sort(found.begin(), found.end());
     Overshoot overshoot;
     double below = 0;

@@ -112,7 +112,23 @@ TriangleBvh::TriangleBvh(std::vector<Triangle> triangles) : triangles_(std::move
     nodes_.reserve(triangles_.size());
     nodes_.emplace_back();
     build(0, 0, static_cast<int>(triangles_.size()));
+    flat_ = is_flat();
     closed_ = is_closed(triangles_);
+}
+
+bool TriangleBvh::is_flat() const {
+    constexpr double rounding = 1e-12;  // of the extent
+    Vec3 normal{};
+    for (const Triangle& t : triangles_) {
+        const Vec3 other = cross(t.b - t.a, t.c - t.a);
+        if (squared(other) > squared(normal)) normal = other;
+    }
+    const Vec3 origin = triangles_[0].a;
+    const double most = rounding * norm(upper() - lower()) * norm(normal);
+    return std::all_of(triangles_.begin(), triangles_.end(), [&](const Triangle& t) {
+        return std::fabs(dot(t.a - origin, normal)) <= most && std::fabs(dot(t.b - origin, normal)) <= most &&
+               std::fabs(dot(t.c - origin, normal)) <= most;
+    });
 }
 
 void TriangleBvh::build(int node, int first, int count) {

@@ -31,7 +31,11 @@ class TriangleBvh {
     // How often the surface encloses p: 1 inside, 0 outside, in between near a hole, -1 inside a surface that faces
     // inwards.
     double winding_number(const Vec3& p) const;
-    bool inside(const Vec3& p) const { return closed_ ? turns_above(p) != 0 : std::fabs(winding_number(p)) > 0.5; }
+    // A flat surface has no inside, and nothing outside the box around a surface is inside.
+    bool inside(const Vec3& p) const {
+        if (flat_ || box_distance2(nodes_[0], p) > 0) return false;
+        return closed_ ? turns_above(p) != 0 : std::fabs(winding_number(p)) > 0.5;
+    }
 
     // The smallest signed distance of points x, y, z from the surface, negative inside, and which of them it is.
     struct Lowest {
@@ -60,6 +64,9 @@ class TriangleBvh {
 
     std::vector<Triangle> triangles_;
     std::vector<Node> nodes_;
+    bool is_flat() const;
+
+    bool flat_;    // all triangles are in one plane
     bool closed_;  // each edge belongs to as many triangles in one direction as in the other
 };
 

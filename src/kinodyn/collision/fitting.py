@@ -14,13 +14,14 @@ from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.mesh_repair import bends, facing_outwards, with_lids
 from kinodyn.collision.shapes import PointCloud, Sphere
-from kinodyn.description.meshes import Faces, TriangleMesh
+from kinodyn.description.meshes import Faces, TriangleMesh, areas
 from kinodyn.errors import InputError
 
-VERSION = "4"  # of the fit; part of the key of cached spheres
+VERSION = "5"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
 MAX_OVERSHOOT = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh
+LEAST_RESOLUTION = 0.02  # of the core, as a fraction of the square root of the area
 
 
 class Overshoot(NamedTuple):
@@ -98,7 +99,8 @@ def _fit(part: LinkGeometry, mesh: TriangleMesh, resolution: float) -> _Fit:
         return _Fit(np.array([[*part.T_link_shape[:3, 3], part.shape.radius]]), mesh)
     spheres = _cover(mesh, resolution)
     lidded = with_lids(mesh)
-    if lidded is not mesh and _overshoot([mesh], spheres).max > MAX_OVERSHOOT * resolution:
+    finest = max(resolution, LEAST_RESOLUTION * math.sqrt(0.5 * areas(mesh.vertices, mesh.faces).sum()))
+    if lidded is not mesh and _overshoot([mesh], spheres).max > MAX_OVERSHOOT * finest:
         return _Fit(_cover(lidded, resolution), lidded)
     return _Fit(spheres, mesh)
 

@@ -24,6 +24,7 @@ MAX_BYTES = 200_000_000
 MAX_XML_BYTES = 80_000_000  # a parsed element takes twenty times its size in the file
 MAX_TRIANGLES = 2_000_000
 MAX_EXTENT, MIN_EXTENT = 20.0, 1e-4  # [m] extents beyond these are probably in another unit
+MAX_COORDINATE = 1e6  # [m] of a vertex: in float32, whose squares must be finite, a step is 6 cm there
 
 Faces = NDArray[np.int64]
 
@@ -76,8 +77,12 @@ def read_mesh(path: str | os.PathLike[str], scale: Sequence[float] = (1.0, 1.0, 
         raise _too_large(path, f"{len(faces)} triangles")
     if faces.min() < 0 or faces.max() >= len(vertices):
         raise DescriptionError("a triangle of the mesh names a vertex that does not exist", file=path)
-    if not np.isfinite(vertices * factors).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        farthest = float(np.abs(vertices * factors).max())
+    if not np.isfinite(farthest):
         raise DescriptionError("the mesh has vertices that are not finite", file=path)
+    if farthest > MAX_COORDINATE:
+        raise DescriptionError(f"a vertex of the mesh is at {farthest:.3g} m, beyond {MAX_COORDINATE:g} m", file=path)
     return TriangleMesh(vertices * factors, faces[:, ::-1] if np.prod(factors) < 0 else faces)
 
 
@@ -98,7 +103,7 @@ def repaired(mesh: TriangleMesh) -> tuple[TriangleMesh, tuple[str, ...]]:
     """
     vertices, faces = _merged(mesh.vertices, mesh.faces)
     proper = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
-    sound = _areas(vertices, faces) > 1e-12 * float(np.ptp(vertices, axis=0).max()) ** 2
+    sound = areas(vertices, faces) > 1e-12 * float(np.ptp(vertices, axis=0).max()) ** 2
     single = _core.first_equal_rows(np.sort(faces, axis=1)) == np.arange(len(faces))
     faults = {
         "degenerate triangle": int((~sound).sum()),
@@ -193,8 +198,8 @@ def _merged(vertices: Array, faces: Faces) -> tuple[Array, Faces]:
     return vertices[kept], index[first][faces]
 
 
-def _areas(vertices: Array, faces: Faces) -> Array:
-    """Return twice the area of each triangle."""
+def areas(vertices: Array, faces: Faces) -> Array:
+    """Return twice the area of each triangle (m,) [m^2]."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     return np.asarray(np.linalg.norm(np.cross(b - a, c - a), axis=1))
 
