@@ -152,6 +152,26 @@ def test_fitting_a_large_shape_takes_bounded_work() -> None:
     assert len(spheres.fine) < 20_000
 
 
+SHEETS = {
+    "triangle": (np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([[0, 1, 2]])),
+    "needle": (np.array([[0.0, 0.0, 0.0], [100.0, 0.0, 0.0], [0.0, 1e-3, 0.0]]), np.array([[0, 1, 2]])),
+    "fan": (
+        np.vstack([[[0.0, 0.0, 0.0]], [[np.cos(a), np.sin(a), 0.0] for a in np.linspace(0.0, 6.0, 2001)]]),
+        np.array([[0, k, k + 1] for k in range(1, 2001)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_sheets_and_needles_are_covered_by_few_spheres(name: str) -> None:
+    vertices, faces = SHEETS[name]
+    spheres = _core.fit_spheres(vertices, faces, np.zeros(len(faces)), RESOLUTION)
+    assert len(spheres) < 20_000
+    solid = trimesh.Trimesh(vertices, faces, process=False)
+    points = trimesh.sample.sample_surface(solid, 5000, seed=0)[0]
+    assert depth(points, spheres).min() > 0.0
+
+
 def cached_files() -> list[Path]:
     return sorted((cache_folder() / "collision").glob("*.bin"))
 

@@ -62,6 +62,7 @@ def test_an_implausible_size_is_a_fault(scale: float, tmp_path: Path) -> None:
         ("noise.obj", b"f 1 2 3\n", "cannot be read|no triangles|does not exist"),
         ("text.ply", b"ply\nformat ascii 1.0\nelement vertex 3\nend_header\n", "cannot be read|no triangles"),
         ("noise.glb", b"glTF" + bytes(40), "cannot be read"),
+        ("far.obj", b"v 3e38 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "beyond 1e\\+06 m"),
         ("nan.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not finite|cannot be read"),
         ("mesh.step", b"", "meshes are read from"),
     ],
