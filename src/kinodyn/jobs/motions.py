@@ -70,7 +70,7 @@ def motion_statistics(
         A row for each joint coordinate of each file: columns file, joint, frames, duration [s], feasible (fraction of
         the frames in which the motion is possible within torque limits and friction), rms_torque, peak_torque
         [N m or N], torque_ratio (peak over limit; 0 without one), peak_speed [rad/s or m/s], speed_ratio,
-        beyond_limits (frames with a position beyond its limits) and energy, the integral of |tau v| [J].
+        beyond_limits (frames with a position beyond its limits) and energy, the integral of the absolute power [J].
     """
     settings = about(robot, {"cutoff": cutoff, "friction": positive("friction", friction)})
     if cutoff is not None:
