@@ -10,8 +10,8 @@ Parts:
     dask        Dask with two local workers against two processes
     map         a reachability map of the UR5 with voxels of 2.5 cm: rate, peak memory of the parent and of a worker
 
-The work is inverse dynamics of a Panda, in shards of about a second. Efficiency needs two idle cores: where the machine
-is shared, the same measurement with two independent processes and no job (`baseline`) shows what it can give.
+The work is inverse dynamics of a Panda, in 40 shards of about a second. Efficiency needs two idle cores: on a machine
+that is shared, the same measurement with two independent processes and no job (`baseline`) shows what it can give.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ import numpy as np
 import kinodyn as kd
 from kinodyn.arrays import Array
 
-REPEATS = 40  # inverse dynamics of the same rows, so that a shard takes about a second
-ROWS, SHARD = 800_000, 50_000
-ROUNDS = 3
+REPEATS = 300  # inverse dynamics of the same rows, so that a shard takes about a second
+ROWS, SHARD = 2_000_000, 50_000
 PARTS = ("overhead", "efficiency", "dask", "map")
 
 
@@ -64,12 +63,6 @@ def _processor_time() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-def best(call: Callable[[], object]) -> tuple[float, float]:
-    """Return the smallest wall time and the smallest processor time of several rounds [s]."""
-    rounds = np.array([timed(call) for _ in range(ROUNDS)])
-    return float(rounds[:, 0].min()), float(rounds[:, 1].min())
-
-
 def job(q: Array, **options: Any) -> None:
     """Run the job once in a new folder."""
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +80,7 @@ def plain(q: Array) -> None:
 def measure_overhead(q: Array) -> dict[str, float]:
     """Compare one worker with the plain call."""
     kd.set_threads(1)
-    (wall, used), (job_wall, job_used) = best(lambda: plain(q)), best(lambda: job(q, workers=1))
+    (wall, used), (job_wall, job_used) = timed(lambda: plain(q)), timed(lambda: job(q, workers=1))
     return {
         "plain_seconds": wall,
         "job_seconds": job_wall,
@@ -99,10 +92,10 @@ def measure_overhead(q: Array) -> dict[str, float]:
 
 def measure_efficiency(q: Array) -> dict[str, float]:
     """Compare two workers with one, and two processes without a job with one."""
-    one, _ = best(lambda: job(q, workers=1))
-    two, _ = best(lambda: job(q, workers=2))
-    single, _ = best(lambda: independent(q, 1))
-    double, _ = best(lambda: independent(q, 2))
+    one, _ = timed(lambda: job(q, workers=1))
+    two, _ = timed(lambda: job(q, workers=2))
+    single, _ = timed(lambda: independent(q, 1))
+    double, _ = timed(lambda: independent(q, 2))
     return {
         "one_seconds": one,
         "two_seconds": two,
@@ -130,8 +123,8 @@ def alone(q: Array) -> None:
 
 def measure_dask(q: Array) -> dict[str, float]:
     """Compare Dask with processes, two workers each, their start included."""
-    processes, _ = best(lambda: job(q, workers=2))
-    dask, _ = best(lambda: job(q, workers=2, engine="dask"))
+    processes, _ = timed(lambda: job(q, workers=2))
+    dask, _ = timed(lambda: job(q, workers=2, engine="dask"))
     return {"processes_seconds": processes, "dask_seconds": dask, "dask_over_processes": dask / processes}
 
 

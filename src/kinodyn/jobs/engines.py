@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
@@ -14,6 +14,7 @@ from typing import Any
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.threads import set_threads
 
+WORKER_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # of the configuration of Dask
 DASK_ADDRESSES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 
 
@@ -93,12 +94,22 @@ def _dask(engine: Any, workers: int | None) -> Iterator[Engine]:
             yield _dask_engine(client, workers)
         return
     with (
+        _without_trimming(),
         distributed.LocalCluster(
             n_workers=workers or _cores(), threads_per_worker=1, host="127.0.0.1", dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield _dask_engine(client, workers)
+
+
+def _without_trimming() -> AbstractContextManager[object]:
+    """Let workers keep memory that they free: Dask makes them return it, which slows down work on large arrays."""
+    config: Any = import_module("dask.config")
+    environment = dict(config.get(WORKER_ENVIRONMENT, {}))
+    environment.pop("MALLOC_TRIM_THRESHOLD_", None)
+    context: AbstractContextManager[object] = config.set({WORKER_ENVIRONMENT: environment})
+    return context
 
 
 def _dask_engine(client: Any, workers: int | None) -> Engine:
