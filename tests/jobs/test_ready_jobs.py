@@ -46,7 +46,7 @@ def test_inverse_kinematics_reaches_what_one_call_reaches(tmp_path, threads):
         kd.jobs.inverse_kinematics(robot, np.eye(4), "wrist_3_link", out=tmp_path / "x", engine=threads)
     with pytest.raises(kd.UnknownNameError, match="tool9"):
         kd.jobs.inverse_kinematics(robot, T, "tool9", out=tmp_path / "x", engine=threads)
-    with pytest.raises(kd.InputError, match="weights must be a number"):
+    with pytest.raises(kd.InputError, match="weights must be a finite number"):
         kd.jobs.inverse_kinematics(robot, T, "wrist_3_link", out=tmp_path / "x", engine=threads, weights=object())
 
 
@@ -165,7 +165,43 @@ def test_bad_grids_are_refused(tmp_path, arguments, message):
 def test_files_are_listed_in_order_without_hidden_ones(tmp_path):
     for name in ("b.csv", "a.CSV", ".hidden.csv", "c.txt"):
         (tmp_path / name).touch()
-    assert [path.name for path in kd.jobs.Files([tmp_path], (".csv",)).paths] == ["a.CSV", "b.csv"]
+    for suffixes in ((".csv",), ".csv"):
+        assert [path.name for path in kd.jobs.Files([tmp_path], suffixes).paths] == ["a.CSV", "b.csv"]
     for bad, message in ((tmp_path / "none", "does not exist"), ([], "no files"), ([3], "files or folders")):
         with pytest.raises(kd.InputError, match=message):
             kd.jobs.Files(bad)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda out: kd.jobs.retarget("x.bvh", kd.load("humanoid"), out=out, rate=NAN), "rate must be"),
+        (lambda out: kd.jobs.retarget("x.bvh", kd.load("humanoid"), out=out, mapping=3), "mapping must be"),
+        (lambda out: kd.jobs.identify(kd.load("planar2r"), "x.csv", out=out, terms=("a",)), "terms must be"),
+        (lambda out: kd.jobs.identify(kd.load("planar2r"), "x.csv", out=out, colour=1), "colour"),
+        (lambda out: kd.jobs.identify(kd.load("planar2r"), "x.csv", out=out, cutoff=-1.0), "cutoff must be"),
+        (lambda out: kd.jobs.motion_statistics(None, "x.npz", out=out), "must be a kinodyn.Robot"),
+        (lambda out: kd.jobs.walking_envelope(kd.load("humanoid"), 0.3, frictions=0.0, out=out), "frictions positive"),
+        (lambda out: kd.retarget.play(None), "clip must be"),
+        (lambda out: kd.jobs.Files(None), "files or folders"),
+        (lambda out: kd.jobs.Files(out, ".csv"), r"does not exist"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_computed(tmp_path, call, message):
+    with pytest.raises(kd.KinodynError, match=message):
+        call(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_target_that_is_no_pose_is_named_before_the_job_starts(tmp_path, threads):
+    robot = kd.load("ur5")
+    T = kd.kinematics.pose(robot, robot.random(5), "wrist_3_link")
+    T[3, 0, 0] = np.nan
+    with pytest.raises(kd.InputError, match="row 3 is not"):
+        kd.jobs.inverse_kinematics(robot, T, "wrist_3_link", out=tmp_path, engine=threads)
+    T[3] = np.eye(4)
+    with pytest.raises(kd.InputError, match="tolerance must be"):
+        kd.jobs.inverse_kinematics(robot, T, "wrist_3_link", out=tmp_path, engine=threads, tolerance=-1.0)

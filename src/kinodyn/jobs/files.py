@@ -39,11 +39,12 @@ class Files:
     """
 
     def __init__(
-        self, paths: Sequence[str | os.PathLike[str]] | str | os.PathLike[str], suffixes: Sequence[str] = ()
+        self, paths: Sequence[str | os.PathLike[str]] | str | os.PathLike[str], suffixes: Sequence[str] | str = ()
     ) -> None:
-        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-        if not all(isinstance(path, str | os.PathLike) for path in given):
-            raise InputError(f"paths must be files or folders, got {given[:3]!r}")
+        given = [paths] if isinstance(paths, str | os.PathLike) else paths
+        if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
+            raise InputError(f"paths must be files or folders, got {paths!r:.80}")
+        suffixes = [suffixes] if isinstance(suffixes, str) else suffixes
         self._endings = tuple(suffix.lower() for suffix in suffixes)
         found: list[Path] = []
         for path in map(Path, given):

@@ -12,11 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import identification, tables
+from kinodyn.checks import known_names, positive
+from kinodyn.identification.model import make_model
 from kinodyn.jobs.files import Files
 from kinodyn.jobs.ready import about
 from kinodyn.jobs.result import JobResult
 from kinodyn.jobs.run import map
 from kinodyn.model.robot import Robot
+
+FIT_OPTIONS = ("method", "terms", "held_out", "prior_spread")
 
 
 def identify(
@@ -56,6 +60,11 @@ def identify(
         the root mean square of the held-out torques relative to that of the prior. Recordings that cannot be used are
         `failed`.
     """
+    parameters = about(robot, {"cutoff": cutoff, **options})
+    known_names("options", list(options), "option", FIT_OPTIONS)
+    make_model(robot, options.get("terms", ()))  # wrong terms fail before the job starts
+    if cutoff is not None:
+        positive("cutoff", cutoff)
     return map(
         functools.partial(identify_recording, robot=robot, cutoff=cutoff, options=options),
         Files(recordings, tables.SUFFIXES),
@@ -64,7 +73,7 @@ def identify(
         workers=workers,
         shard=1,
         retries=0,  # an error is a property of the recording
-        parameters=about(robot, {"cutoff": cutoff, **options}),
+        parameters=parameters,
         progress=progress,
     )
 

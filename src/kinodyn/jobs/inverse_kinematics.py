@@ -18,6 +18,8 @@ from kinodyn.jobs.result import JobResult
 from kinodyn.jobs.run import map
 from kinodyn.model.robot import Robot
 
+CHECKED_AT_ONCE = 100_000  # targets
+
 
 def inverse_kinematics(
     robot: Robot,
@@ -70,8 +72,10 @@ def inverse_kinematics(
     if T.ndim != 3 or T.shape[1:] != (4, 4) or T.dtype.kind not in "fiu":
         raise InputError(f"targets must be poses (n, 4, 4), got {T.dtype} {T.shape}")
     settings = about(robot, options)
-    robot.frame_index(frame)
     start = None if q0 is None else vector("q0", q0, robot.nq)
+    _require_poses(T)
+    if len(T):
+        solve_targets(T[:1], robot, frame, start, options)  # wrong options fail before the job starts
     return map(
         functools.partial(solve_targets, robot=robot, frame=frame, q0=start, options=options),
         T,
@@ -82,6 +86,14 @@ def inverse_kinematics(
         parameters={**settings, "frame": frame, "q0": None if start is None else start.tolist()},
         progress=progress,
     )
+
+
+def _require_poses(T: Array) -> None:
+    """Raise for the first target that is not finite: it would fail all others of its shard."""
+    for begin in range(0, len(T), CHECKED_AT_ONCE):
+        bad = ~np.isfinite(T[begin : begin + CHECKED_AT_ONCE]).all(axis=(1, 2))
+        if bad.any():
+            raise InputError(f"targets must be finite, row {begin + int(bad.argmax())} is not")
 
 
 def solve_targets(

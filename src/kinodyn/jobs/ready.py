@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,15 @@ from numpy.typing import NDArray
 
 from kinodyn.errors import InputError
 from kinodyn.model.fingerprint import fingerprint
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 def about(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a job with a robot: its name and hash, and the options, which must be JSON values."""
+    require_robot(robot)
     for name, value in options.items():
         if not _is_json(value):
-            raise InputError(f"{name} must be a number, a string or a list of them, got {type(value).__name__}")
+            raise InputError(f"{name} must be a finite number, a string or a list of them, got {value!r:.80}")
     return {"robot": robot.name, "fingerprint": fingerprint(robot), **options}
 
 
@@ -29,4 +31,4 @@ def as_columns(rows: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:
 def _is_json(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(_is_json(each) for each in value)
-    return value is None or isinstance(value, bool | int | float | str)
+    return value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import retarget as retargeting
+from kinodyn.errors import InputError
 from kinodyn.jobs.files import Files
 from kinodyn.jobs.ready import about
 from kinodyn.jobs.result import JobResult
@@ -21,6 +22,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.keypoints import read_mapping
 from kinodyn.retarget.reading import READERS
+from kinodyn.retarget.retarget import checked_rate
 
 TIMES = ("seconds", "frames_per_second")  # of a report; they would make the same job differ from run to run
 
@@ -62,7 +64,7 @@ def retarget(
         foot is in contact), and report, a JSON text in the first row of the clip.
     """
     Body.from_robot(robot)  # errors of the robot concern all clips
-    names = _mapping(mapping)
+    names, rate = _mapping(mapping), checked_rate(rate)
     return map(
         functools.partial(retarget_clip, robot=robot, rate=rate, mapping=names),
         Files(clips, tuple(READERS)),
@@ -100,6 +102,8 @@ def _mapping(mapping: Any) -> dict[str, Any] | None:
     """Return the mapping as JSON has it, so that workers need no file."""
     if mapping is None:
         return None
+    if not isinstance(mapping, str | os.PathLike | Mapping):
+        raise InputError(f"mapping must be a dict or a JSON file, got {type(mapping).__name__}")
     if isinstance(mapping, str | os.PathLike):
         return dict(read_mapping(Path(mapping)))
     return {str(key): list(value) if not isinstance(value, str) else value for key, value in mapping.items()}

@@ -122,6 +122,8 @@ def walking_envelope(
     ]
     if any(len(axis) == 0 for axis in axes):
         raise InputError("speeds, pushes and frictions must have at least one value each")
+    if (axes[1] < 0.0).any() or (axes[2] <= 0.0).any():
+        raise InputError("pushes must be nonnegative and frictions positive")
     integer("seeds", seeds, 1, 100_000)
     if not 5.0 <= positive("duration", duration) <= 3600.0:
         raise InputError(f"duration must be from 5 to 3600 s, got {duration:g}")

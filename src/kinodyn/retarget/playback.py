@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from kinodyn.arrays import Array
-from kinodyn.errors import KinodynError
+from kinodyn.errors import InputError, KinodynError
 from kinodyn.recording import Recording
 from kinodyn.retarget.result import Retargeted
 from kinodyn.sim import Observation, simulate
@@ -117,6 +117,8 @@ def play(
     >>> kd.retarget.play(clip).stood
     True
     """
+    if not isinstance(clip, Retargeted):
+        raise InputError(f"clip must be the result of retarget.retarget, got {type(clip).__name__}")
     body = Biped.from_robot(clip.robot)
     task = PostureTask(body.q, weights=_upper_joints(body), name="upper body")
     task.frequency = FREQUENCY

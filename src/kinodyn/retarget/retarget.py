@@ -72,11 +72,9 @@ def retarget(
     True
     """
     require_robot(robot)
-    if not isinstance(rate, int | float | np.number) or not 1.0 <= float(rate) <= MAX_RATE:
-        raise InputError(f"rate must be from 1 to {MAX_RATE:g} Hz, got {rate!r}")
+    rate = checked_rate(rate)
     if mirror is not None and not isinstance(mirror, bool):
         raise InputError(f"mirror must be True, False or None, got {mirror!r}")
-    rate = float(rate)
     began = time.perf_counter()
     body = Body.from_robot(robot)
     source = motion if isinstance(motion, Motion) else read(motion, rate)
@@ -92,3 +90,10 @@ def retarget(
     )
     report = summarise(q, measured, targets, body, rate, time.perf_counter() - began, human.notes)
     return Retargeted(robot, q, 1.0 / rate, report, solver.contacts, human)
+
+
+def checked_rate(rate: float) -> float:
+    """Return a rate [Hz] as a float, or raise InputError."""
+    if not isinstance(rate, int | float | np.number) or not 1.0 <= float(rate) <= MAX_RATE:
+        raise InputError(f"rate must be from 1 to {MAX_RATE:g} Hz, got {rate!r}")
+    return float(rate)
