@@ -55,6 +55,21 @@ def test_flight_and_bending_are_told_beforehand():
     assert kd.retarget.impossible(moved(0.3), BODY) == ()
 
 
+def test_frames_that_bend_down_are_interpolated():
+    low = moved(0.3)
+    expected = low.q.copy()
+    low.q[30:60, 2] *= 0.5
+    low.q[30:60, 10] = 1.0
+    np.testing.assert_allclose(playback._upright(low, BODY).q, expected, atol=1e-9)
+    low.q[:, 2] *= 0.5
+    with pytest.raises(kd.KinodynError, match="no frame in which the trunk is upright"):
+        playback._upright(low, BODY)
+
+
+def test_distances_are_those_of_the_path():
+    assert playback._path_length(moved(0.3).q[:, :2]) == pytest.approx(0.3 * 4.0, rel=0.05)
+
+
 def test_a_walking_clip_is_played_on_both_feet():
     played = kd.retarget.play(CLIP)
     assert played.stood and played.posture_error < 0.05

@@ -71,6 +71,11 @@ def motion_statistics(
         the frames in which the motion is possible within torque limits and friction), rms_torque, peak_torque
         [N m or N], torque_ratio (peak over limit; 0 without one), peak_speed [rad/s or m/s], speed_ratio,
         beyond_limits (frames with a position beyond its limits) and energy, the integral of the absolute power [J].
+
+    Notes
+    -----
+    Accelerations jump at touchdown and lift-off; a filter spreads them over frames before and after, some of which then
+    count as infeasible.
     """
     settings = about(robot, {"cutoff": cutoff, "friction": positive("friction", friction)})
     if cutoff is not None:
