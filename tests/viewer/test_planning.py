@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -243,3 +244,24 @@ def test_goals_are_at_the_hands_that_the_group_moves() -> None:
     assert {"left_palm", "right_palm"} <= set(goal_frames(robot, None))
     arm = [joint.name for joint in robot.joints if joint.name.startswith(("left_shoulder", "left_elbow"))]
     assert goal_frames(robot, arm) == ["left_palm"]
+
+
+def test_a_closed_replanner_drops_what_waits(panda: kd.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, proceed, solved = threading.Event(), threading.Event(), []
+
+    def slow(robot: kd.Robot, problem: Problem) -> None:
+        solved.append(problem)
+        started.set()
+        proceed.wait()
+
+    monkeypatch.setattr("kinodyn.viewer.replanner.solve", slow)
+    first, second = (Problem(panda.neutral(), panda.neutral(), World().snapshot()) for _ in range(2))
+    replanner = Replanner(panda)
+    replanner.ask(first)
+    assert started.wait(10.0)
+    replanner.ask(second)
+    threading.Timer(0.05, proceed.set).start()
+    replanner.close()
+    assert not replanner.busy and solved == [first]
+    replanner.ask(second)
+    assert not replanner.busy

@@ -97,14 +97,14 @@ class Replanner:
             return self._busy or self._waiting is not None
 
     def ask(self, problem: Problem) -> None:
-        """Solve a problem, in place of one that is still waiting.
+        """Solve a problem, in place of one that is still waiting; nothing once it is closed.
 
         Parameters
         ----------
         problem : Problem
         """
         with self._wake:
-            self._waiting = problem
+            self._waiting = None if self._closed else problem
             self._wake.notify()
 
     def take(self) -> Outcome | None:
@@ -114,9 +114,9 @@ class Replanner:
             return outcome
 
     def close(self) -> None:
-        """Stop after the problem that is being solved."""
+        """Stop after the problem that is being solved; one that still waits is dropped."""
         with self._wake:
-            self._closed = True
+            self._closed, self._waiting = True, None
             self._wake.notify()
         self._thread.join()
 
