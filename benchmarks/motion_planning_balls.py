@@ -74,7 +74,7 @@ def evadable(motion: ReactiveMotion, ball: MovingObstacle, rng: np.random.Genera
         reach = REACHES[k % len(REACHES)]
         target = np.clip(state[0] + rng.uniform(-reach, reach, ROBOT.nq), ROBOT.limits.lower, ROBOT.limits.upper)
         candidate = motion._joints.to(state, target)
-        if candidate is not None and motion._level(candidate, spheres) == 2:
+        if candidate is not None and motion._safety.level(candidate, spheres) == 2:
             return True
     return False
 

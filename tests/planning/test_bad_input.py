@@ -61,7 +61,7 @@ def test_joints_out_of_limits_are_named() -> None:
     with pytest.raises(InputError, match=r"start: joint panda_joint2 is at 4\.215, outside its limits"):
         plan(PANDA, beyond, HOME)
     found = plan(PANDA, HOME, np.array([beyond, beyond]))
-    assert found.status == "out_of_reach" and "panda_joint2 at 4.215, outside its limits" in found.message
+    assert found.status == "out_of_reach" and "panda_joint2 is at 4.215, outside its limits" in found.message
     assert plan(PANDA, HOME, np.array([beyond, AWAY])).success
     found = plan(PANDA, HOME, {"panda_joint4": 1.0})
     assert found.status == "out_of_reach" and "panda_joint4" in found.message

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from threading import RLock
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.collision.object_store import ObjectStore
 from kinodyn.collision.placement import Pose, object_pose, placed_at
 from kinodyn.collision.shapes import (
     Box,
@@ -23,7 +23,7 @@ from kinodyn.collision.shapes import (
 )
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
 from kinodyn.collision.world_meshes import MeshSource, mesh_shape
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError
 
 HALF_SPACE = 50.0  # [m] by which the box of a plane extends sideways and down
 
@@ -57,10 +57,7 @@ class World:
     """
 
     def __init__(self) -> None:
-        self._objects: dict[str, WorldObject] = {}
-        self._snapshot: WorldSnapshot | None = None
-        self._version = 0
-        self._lock = RLock()
+        self._objects = ObjectStore()
 
     def add(self, name: str, shape: Shape, pose: Pose = None) -> None:
         """Add an object of any shape.
@@ -84,7 +81,7 @@ class World:
             raise InputError(
                 f"shape must be a Box, Sphere, Mesh, ... of kinodyn.collision, got a {type(shape).__name__}"
             )
-        self._add(name, shape, object_pose(pose))
+        self._objects.add(name, shape, object_pose(pose))
 
     def add_box(self, name: str, size: ArrayLike, pose: Pose = None) -> None:
         """Add a box.
@@ -98,7 +95,7 @@ class World:
         pose
             Pose of its centre in the world.
         """
-        self._add(name, Box(cast(Array, size)), object_pose(pose))
+        self._objects.add(name, Box(cast(Array, size)), object_pose(pose))
 
     def add_sphere(self, name: str, radius: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Add a sphere.
@@ -112,7 +109,7 @@ class World:
         position : (3,)
             Position of its centre in the world [m].
         """
-        self._add(name, Sphere(radius), placed_at(position))
+        self._objects.add(name, Sphere(radius), placed_at(position))
 
     def add_cylinder(self, name: str, radius: float, length: float, pose: Pose = None) -> None:
         """Add a cylinder along z.
@@ -126,7 +123,7 @@ class World:
         pose
             Pose of its centre in the world.
         """
-        self._add(name, Cylinder(radius, length), object_pose(pose))
+        self._objects.add(name, Cylinder(radius, length), object_pose(pose))
 
     def add_capsule(self, name: str, radius: float, length: float, pose: Pose = None) -> None:
         """Add a capsule along z.
@@ -142,7 +139,7 @@ class World:
         pose
             Pose of its centre in the world.
         """
-        self._add(name, Capsule(radius, length), object_pose(pose))
+        self._objects.add(name, Capsule(radius, length), object_pose(pose))
 
     def add_ellipsoid(self, name: str, radii: ArrayLike, pose: Pose = None) -> None:
         """Add an ellipsoid.
@@ -156,7 +153,7 @@ class World:
         pose
             Pose of its centre in the world.
         """
-        self._add(name, Ellipsoid(cast(Array, radii)), object_pose(pose))
+        self._objects.add(name, Ellipsoid(cast(Array, radii)), object_pose(pose))
 
     def add_plane(self, name: str, pose: Pose = None) -> None:
         """Add the half-space below the xy-plane of a pose, such as the ground: a box that extends 50 m.
@@ -170,7 +167,7 @@ class World:
         """
         T_world_box = object_pose(pose).copy()
         T_world_box[:3, 3] -= 0.5 * HALF_SPACE * T_world_box[:3, 2]
-        self._add(name, Box(np.array([2.0, 2.0, 1.0]) * HALF_SPACE), object_pose(T_world_box))
+        self._objects.add(name, Box(np.array([2.0, 2.0, 1.0]) * HALF_SPACE), object_pose(T_world_box))
 
     def add_mesh(
         self,
@@ -203,7 +200,7 @@ class World:
         DescriptionWarning
             For a mesh that is not closed or has degenerate faces.
         """
-        self._add(name, mesh_shape(name, mesh, scale), object_pose(pose))
+        self._objects.add(name, mesh_shape(name, mesh, scale), object_pose(pose))
 
     def add_heightfield(self, name: str, heights: ArrayLike, size: ArrayLike, pose: Pose = None) -> None:
         """Add solid ground below heights on a grid.
@@ -219,7 +216,7 @@ class World:
         pose
             Pose of the centre of the grid in the world.
         """
-        self._add(name, HeightField(cast(Array, heights), cast(Array, size)), object_pose(pose))
+        self._objects.add(name, HeightField(cast(Array, heights), cast(Array, size)), object_pose(pose))
 
     def add_points(self, name: str, points: ArrayLike, radius: float, pose: Pose = None) -> None:
         """Add a point cloud, such as that of a depth camera.
@@ -235,7 +232,7 @@ class World:
         pose
             Pose of the frame of the points in the world.
         """
-        self._add(name, PointCloud(cast(Array, points), radius), object_pose(pose))
+        self._objects.add(name, PointCloud(cast(Array, points), radius), object_pose(pose))
 
     def remove(self, name: str) -> None:
         """Remove an object.
@@ -250,10 +247,7 @@ class World:
         UnknownNameError
             If there is no such object.
         """
-        with self._lock:
-            self[name]
-            del self._objects[name]
-            self._changed()
+        self._objects.remove(name)
 
     def move(self, name: str, pose: Pose) -> None:
         """Move an object.
@@ -266,8 +260,8 @@ class World:
             In the world; in the frame that it is attached to, if any.
         """
         T = object_pose(pose)
-        with self._lock:
-            self._put(self[name]._replace(pose=T))
+        with self._objects.lock:
+            self._objects.put(self[name]._replace(pose=T))
 
     def attach(
         self,
@@ -300,9 +294,9 @@ class World:
         links = (touch,) if isinstance(touch, str) else tuple(touch)
         if not all(isinstance(link, str) for link in links):
             raise InputError(f"touch must be names of links, got {touch!r}")
-        with self._lock:
+        with self._objects.lock:
             pose = self[name].pose if T_frame_object is None else object_pose(T_frame_object)
-            self._put(self[name]._replace(pose=pose, attached_to=frame, touch=links))
+            self._objects.put(self[name]._replace(pose=pose, attached_to=frame, touch=links))
 
     def detach(self, name: str, pose: Pose) -> None:
         """Detach an object from its frame and leave it in the world.
@@ -321,19 +315,18 @@ class World:
         """
         if pose is None:
             raise InputError(f"give the pose in the world at which {name!r} is released")
-        with self._lock:
+        with self._objects.lock:
             if self[name].attached_to is None:
                 raise InputError(f"the object {name!r} is not attached to a frame; move places it in the world")
-            self._put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch=()))
+            self._objects.put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch=()))
 
     @property
     def names(self) -> tuple[str, ...]:
-        with self._lock:
-            return tuple(self._objects)
+        return self._objects.names
 
     @property
     def version(self) -> int:
-        return self._version
+        return self._objects.version
 
     def snapshot(self) -> WorldSnapshot:
         """Return the current objects; later changes of the world do not affect the snapshot.
@@ -343,10 +336,7 @@ class World:
         snapshot : WorldSnapshot
             The same one as before if nothing has changed.
         """
-        with self._lock:
-            if self._snapshot is None:
-                self._snapshot = WorldSnapshot(tuple(self._objects.values()), self._version)
-            return self._snapshot
+        return self._objects.snapshot()
 
     def copy(self) -> World:
         """Return a world with the same objects, which changes independently of this one.
@@ -358,10 +348,7 @@ class World:
         return _restored(self.snapshot().objects)
 
     def __getitem__(self, name: str) -> WorldObject:
-        try:
-            return self._objects[name]
-        except (KeyError, TypeError):
-            raise unknown_name("object", name, self.names) from None
+        return self._objects[name]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._objects
@@ -378,26 +365,8 @@ class World:
     def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self.snapshot().objects,)
 
-    def _add(self, name: str, shape: Shape, pose: Array) -> None:
-        if type(name) is not str or not name:
-            raise InputError(f"name must be a nonempty string, got {name!r}")
-        with self._lock:
-            if name in self._objects:
-                raise InputError(f"there already is an object {name!r}; choose another name, or remove it first")
-            self._objects[name] = WorldObject(name, shape, pose)
-            self._version += 1
-            self._snapshot = None
-
-    def _put(self, thing: WorldObject) -> None:
-        self._objects[thing.name] = thing
-        self._changed()
-
-    def _changed(self) -> None:
-        self._version += 1
-        self._snapshot = None
-
 
 def _restored(objects: tuple[WorldObject, ...]) -> World:
     world = World()
-    world._objects = {thing.name: thing for thing in objects}
+    world._objects = ObjectStore(objects)
     return world

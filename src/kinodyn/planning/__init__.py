@@ -18,7 +18,8 @@ from kinodyn.planning.moving_obstacles import MovingObstacle
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
 from kinodyn.planning.range_constraints import InRegion, JointRange
-from kinodyn.planning.reactive import ReactiveMotion, ReactiveStep
+from kinodyn.planning.reactive import ReactiveMotion
+from kinodyn.planning.reactive_step import ReactiveStep
 from kinodyn.planning.regions import PoseRegion, grasp_poses
 from kinodyn.planning.result import Plan
 from kinodyn.planning.roadmap import Roadmap

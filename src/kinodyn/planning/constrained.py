@@ -15,7 +15,7 @@ from kinodyn.layouts import layout
 from kinodyn.planning.constrained_goals import constrained_goals
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.exact_paths import without_vertices
-from kinodyn.planning.goals import Goal
+from kinodyn.planning.goals import GOAL_TIME_FRACTION, Goal
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.settings import PlannerSettings
 
@@ -24,7 +24,6 @@ STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where
 RANGE = 3.0  # [rad or m] longest extension of a tree
 SAMPLE_SPREAD = 0.1  # standard deviation of samples around the line to the goal, as a fraction of a joint's range
 STEP_ITERATIONS = 8  # of the projection of a step
-GOAL_TIME_FRACTION = 0.5  # fraction of the time budget for pose goals
 SPHERES_TIME_FRACTION = 0.5  # fraction of the remaining time before the exact shapes decide
 RADIUS_REDUCTIONS = (0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
 

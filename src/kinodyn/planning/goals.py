@@ -13,13 +13,13 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
-from kinodyn.planning.groups import JointGroup, column_names
+from kinodyn.planning.groups import LIMIT_TOLERANCE, JointGroup
 from kinodyn.planning.pose_goals import IsFree, pose_configurations
 from kinodyn.planning.regions import PoseRegion
 
 Goal = str | ArrayLike | Mapping[str, ArrayLike | PoseRegion]
 
-LIMIT_TOLERANCE = 1e-6  # [rad or m]
+GOAL_TIME_FRACTION = 0.5  # fraction of the time budget of a plan for pose goals
 DUPLICATE_TOLERANCE = 1e-3  # [rad or m] configurations that are the same when rounded to this count as one
 
 
@@ -126,16 +126,10 @@ def _filled(robot: Robot, start: Array, positions: Mapping[str, ArrayLike]) -> A
 
 
 def _within_limits(goals: Array, group: JointGroup) -> Goals:
-    values = goals[:, group.columns]
-    beyond = np.maximum(group.lower - values, values - group.upper)
-    if beyond.max() <= LIMIT_TOLERANCE:
+    inside = group.is_within_limits(goals)
+    if inside.all():
         return Goals(goals)
-    inside = (beyond <= LIMIT_TOLERANCE).all(axis=1)
-    if inside.any():
-        return Goals(goals[inside])
-    i = int(np.argmax(beyond[0]))
-    where = f"{values[0, i]:.6g}, outside its limits {group.lower[i]:.6g} to {group.upper[i]:.6g}"
-    return Goals(goals[:0], f"the goal has joint {column_names(group.joints)[i]} at {where}")
+    return Goals(goals[inside], "" if inside.any() else f"the goal: {group.limit_violation(goals[0])}")
 
 
 def _nearest_turns(goals: Array, start: Array, group: JointGroup) -> Array:

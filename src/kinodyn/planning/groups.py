@@ -20,6 +20,7 @@ from kinodyn.model.robot import Robot
 Group = str | Sequence[str] | None
 
 MAX_GROUPS = 64  # cached for a robot
+LIMIT_TOLERANCE = 1e-6  # [rad or m] by which a position may exceed its limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,20 @@ class JointGroup:
     moves: NDArray[np.bool_]
     lower: Array
     upper: Array
+
+    def is_within_limits(self, q: Array) -> NDArray[np.bool_]:
+        """Return which configurations (..., nq) are within the limits."""
+        return np.asarray((self._beyond(q) <= LIMIT_TOLERANCE).all(axis=-1))
+
+    def limit_violation(self, q: Array) -> str:
+        """Say which joint of a configuration (nq,) is farthest outside its limits."""
+        i = int(self._beyond(q).argmax())
+        name, value = column_names(self.joints)[i], q[self.columns[i]]
+        return f"joint {name} is at {value:.6g}, outside its limits {self.lower[i]:.6g} to {self.upper[i]:.6g}"
+
+    def _beyond(self, q: Array) -> Array:
+        values = q[..., self.columns]
+        return np.maximum(self.lower - values, values - self.upper)
 
 
 _GROUPS: WeakKeyDictionary[Robot, dict[str | tuple[str, ...] | None, JointGroup]] = WeakKeyDictionary()

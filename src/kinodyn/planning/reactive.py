@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,65 +19,26 @@ from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
 from kinodyn.planning.connection import connected
-from kinodyn.planning.curves import pieces_free, remaining, until
+from kinodyn.planning.curves import remaining, until
 from kinodyn.planning.evasion import evasion_targets
 from kinodyn.planning.goals import Goal
 from kinodyn.planning.groups import Group, group_joints, moving_dofs
 from kinodyn.planning.joint_motions import JointMotions, standing
+from kinodyn.planning.motion_safety import TIME_TOLERANCE, MotionSafety
 from kinodyn.planning.moving_obstacles import MovingObstacle, sphere_records
 from kinodyn.planning.plan import plan
+from kinodyn.planning.reactive_step import ReactiveStep, Status
 from kinodyn.planning.result import Plan
 from kinodyn.planning.timing import motion_limits
 from kinodyn.trajectory.bounds import LimitLike
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.space import Space
 
-RESOLUTION = 2e-3  # [m] of the checks among moving obstacles
-TIME_TOLERANCE = 1e-9  # [s] tolerance of times; a shorter motion is at rest
 COMMITTED_PERIODS = 3  # periods of the path that are committed at once, so that a late decision does not interrupt it
-
-Status = Literal["following", "braking", "evading", "standing"]
-
-
-@dataclass(frozen=True, eq=False)
-class ReactiveStep:
-    """The result of one period, see `ReactiveMotion.step`.
-
-    Attributes
-    ----------
-    time : float
-        End of the period [s].
-    q : (nq,) array
-    v, a : (nv,) array
-        State at that time.
-    status : str
-        What the robot does next: "following" the path, "braking", "evading", or "standing".
-    safe : bool
-        Whether the robot comes to rest before anything can touch it. False: an obstacle was observed too late.
-    threats : tuple of int
-        Indices of the obstacles that would touch the robot, moving or standing, within the horizon.
-    late : bool
-        Whether the decision took longer than the budget; the previous motion, which ends at rest, continues.
-    calculation : float
-        Time of the decision [s].
-    """
-
-    time: float
-    q: Array
-    v: Array
-    a: Array
-    status: Status
-    safe: bool
-    threats: tuple[int, ...]
-    late: bool
-    calculation: float
 
 
 class _Choice(NamedTuple):
-    """A motion from the end of the period on, and how safe it is.
-
-    `level` is 2: free until the horizon, at rest too; 1: free until it is at rest; 0: not free.
-    """
+    """A motion from the end of the period on, and how safe it is, see `MotionSafety.level`."""
 
     motion: PiecewisePolynomial
     level: int
@@ -173,12 +135,12 @@ class ReactiveMotion:
     ) -> None:
         self.robot, self.world, self._allowed = robot, world, as_pairs(allowed)
         q = vector("q0", q0, robot.nq)
-        self._space = Space(robot)
+        space = Space(robot)
         self.group = tuple(joint.name for joint in group_joints(robot, group))
         self._moves = moving_dofs(robot, group_joints(robot, self.group))
         self._limits = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "torque": False}
         bounds = motion_limits(robot, velocity, acceleration, jerk, False).bounds
-        self._joints = JointMotions(self._space, q, np.flatnonzero(self._moves), bounds)
+        self._joints = JointMotions(space, q, np.flatnonzero(self._moves), bounds)
         self.period, self.horizon = positive("period", period), positive("horizon", horizon)
         self.budget = self.period if budget is None else positive("budget", budget)
         self.margin, self._clock, self._seed = nonnegative("margin", margin), clock, seed
@@ -186,13 +148,14 @@ class ReactiveMotion:
         self.time, self.missed, self.replans, self.replans_in_motion = 0.0, 0, 0, 0
         self._planning_time = 0.0  # of the last plan [s]
         self._seen = sphere_records((), 0.0, 0.0)  # obstacles of this period
-        self._motion, self._start = standing(self._space, q, 0.0), 0.0
+        self._motion, self._start = standing(space, q, 0.0), 0.0
         self._before = (self._motion, self._start)
         self._status: Status = "standing"
         self._path: PiecewisePolynomial | None = None
         self._path_start = self._leaves = 0.0
         self._goal: Array | None = None
-        self._query, self._version = self._make_query(), self._world_version()
+        self._safety = MotionSafety(self._make_query(), self.period, self.horizon)
+        self._version = self._world_version()
 
     def go_to(self, goal: Goal, *, time_budget: float = 1.0) -> Plan:
         """Plan to a goal from the end of the current motion.
@@ -244,7 +207,7 @@ class ReactiveMotion:
         """
         begin, t1 = self._clock(), self.time + self.period
         if self._world_version() != self._version:
-            self._query, self._version = self._make_query(), self._world_version()
+            self._safety.query, self._version = self._make_query(), self._world_version()
         self._seen = spheres = sphere_records(obstacles, self.time, self.margin)
         choice = self._decide(obstacles, spheres, t1, begin)
         took = self._clock() - begin
@@ -253,7 +216,7 @@ class ReactiveMotion:
             self.missed += 1
             choice = self._continued(spheres, t1)
         self._commit(choice, t1)
-        threats = () if choice.level == 2 else self._threats(choice.motion, spheres)
+        threats = () if choice.level == 2 else self._safety.threats(choice.motion, spheres)
         q, v, a = (self(t1, order) for order in range(3))
         return ReactiveStep(t1, q, v, a, choice.status, choice.level > 0, threats, late, took)
 
@@ -287,8 +250,8 @@ class ReactiveMotion:
             if stop is None:
                 return None
             motion = joined([until(ahead, followed), stop])
-        level = self._level(motion, spheres)
-        if level == 1 and self._level(until(ahead, self.horizon), spheres) > (ahead.duration < self.horizon):
+        level = self._safety.level(motion, spheres)
+        if level == 1 and self._safety.level(until(ahead, self.horizon), spheres) > (ahead.duration < self.horizon):
             level = 2  # it leaves before the obstacle arrives, instead of waiting at the goal
         return _Choice(motion, level, "following")
 
@@ -298,14 +261,14 @@ class ReactiveMotion:
         status: Status = "standing" if motion.duration <= TIME_TOLERANCE else self._status
         if status == "following" and t1 >= self._leaves - TIME_TOLERANCE:
             status = "braking"
-        return _Choice(motion, self._level(motion, spheres), status, committed=False)
+        return _Choice(motion, self._safety.level(motion, spheres), status, committed=False)
 
     def _evading(
         self, obstacles: Sequence[MovingObstacle], spheres: np.ndarray, t1: float, end: float, present: _Choice
     ) -> _Choice | None:
         """Find an evasive motion that is free until the horizon, or else the first that is free until it is at rest."""
         state = self._joints.state(self._motion, t1 - self._start)
-        threats = [obstacles[i] for i in self._threats(present.motion, spheres)]
+        threats = [obstacles[i] for i in self._safety.threats(present.motion, spheres)]
         times = (self.time, self.time + self.horizon)
         rest = present.motion(present.motion.duration)
         columns, q_index = self._joints.columns, self._joints.q_index
@@ -314,24 +277,12 @@ class ReactiveMotion:
             if self._clock() > end:
                 break
             motion = self._joints.to(state, target)
-            level = 0 if motion is None else self._level(motion, spheres)
+            level = 0 if motion is None else self._safety.level(motion, spheres)
             if motion is not None and level > (0 if best is None else best.level):
                 best = _Choice(motion, level, "evading")
             if level == 2:
                 break
         return best
-
-    def _level(self, motion: PiecewisePolynomial, spheres: np.ndarray) -> int:
-        """Return how safe a motion from the end of the period on is."""
-        left = self.horizon - motion.duration
-        rest = standing(self._space, motion(motion.duration), max(left, self.period))
-        free = pieces_free(
-            self._query, joined([motion, rest]), resolution=RESOLUTION, spheres=spheres, start=self.period
-        )
-        return 2 if free.all() else 1 if motion.duration <= TIME_TOLERANCE or free[:-1].all() else 0
-
-    def _threats(self, motion: PiecewisePolynomial, spheres: np.ndarray) -> tuple[int, ...]:
-        return tuple(i for i in range(len(spheres)) if self._level(motion, spheres[i : i + 1]) < 2)
 
     def _commit(self, choice: _Choice, t1: float) -> None:
         if choice.status in ("braking", "evading") and (choice.committed or t1 >= self._path_start - TIME_TOLERANCE):
@@ -370,17 +321,12 @@ class ReactiveMotion:
         found = self._plan(self._goal, self.budget)  # type: ignore[arg-type]
         state, motion = self._joints.state(self._motion, leaves - self._start), None
         if found.success and len(found.path) > 1:
-            start = leaves - self.time
-            motion = connected(self._joints, state, found.path, lambda m: self._is_free(m, start), self._timer(found))
+            is_free = partial(self._safety.is_free, spheres=self._seen, start=leaves - self.time)
+            motion = connected(self._joints, state, found.path, is_free, self._timer(found))
         self._planning_time = self._clock() - begin
         if motion is not None and t1 - self.period + self._planning_time <= leaves:
             self.replans, self.replans_in_motion = self.replans + 1, self.replans_in_motion + 1
             self._path, self._path_start = motion, leaves
-
-    def _is_free(self, motion: PiecewisePolynomial, start: float) -> bool:
-        """Return whether a motion that begins `start` from now [s] is free of static and moving obstacles."""
-        free = pieces_free(self._query, motion, resolution=RESOLUTION, spheres=self._seen, start=start)
-        return bool(free.all())
 
     def _timer(self, found: Plan) -> Callable[[Array], PiecewisePolynomial]:
         return lambda path: replace(found, path=path).trajectory(**self._limits)  # type: ignore[arg-type]

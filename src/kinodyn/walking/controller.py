@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.balance.polygon import nearest
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.sim import Observation
 from kinodyn.walking.biped import SIDES, Biped
+from kinodyn.walking.com_feedback import CoMFeedback
 from kinodyn.walking.ground_estimate import GroundEstimator
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.reference import Reference
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.terrain_plan import TerrainPlan
+from kinodyn.walking.touchdowns import TouchdownMonitor
 from kinodyn.walking.tracking import WholeBodyTracker
 from kinodyn.walking.upper_body import UpperBody
 
@@ -98,10 +99,11 @@ class WalkingController:
         self._touchdowns = dict.fromkeys(SIDES, -np.inf)
         self._stands = dict.fromkeys(SIDES, True)
         self._edges = dict.fromkeys(SIDES, "sole")  # part of each foot that stands
-        self._lateness, self._loading_time = 0.0, self.settings.loading_time
+        self._loading_time = self.settings.loading_time
         self._stance_height = self._base_height(State(self.robot, self.body.q))
         self._com_velocity = np.zeros(3)  # filtered
-        self._com_height = (self.body.com_height, 0.0)  # filtered reference: height and its rate
+        self._com_feedback = CoMFeedback(self.body, self.planner, dt)
+        self._touchdown_monitor = TouchdownMonitor(self.body, self.planner, dt)
         self._trunk = np.zeros((2, 3))  # filtered roll, pitch and yaw relative to the heading, and their rates
         self._ground = GroundEstimator(self.body, self.settings, dt)
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
@@ -191,8 +193,7 @@ class WalkingController:
             reference = self._plan(t, state)
         self._track(t, state, reference)
         if self._upper_body is not None:
-            ground = self._com_height[0] - self.body.com_height
-            self._upper_body.update(t, state, reference, ground, observation.forces)
+            self._upper_body.update(t, state, reference, self._com_feedback.ground_height, observation.forces)
         result = self._tracker.solve(state)
         force = state.momentum_matrix[:3] @ result.a + state.momentum_bias[:3]
         self._com_velocity += (self.dt / self.robot.mass) * force  # prediction for the next tick
@@ -268,106 +269,19 @@ class WalkingController:
     def _steps_changed(self, observation: Observation) -> bool:
         """Change the planned steps after a touchdown, or plan more of them; not in the tick of the first plan."""
         due = self.planner.plan is not None and observation.time >= self._next_plan - 1e-9
-        return self._touchdown_changed(observation) or (due and self.planner.plan_steps(observation.time))
-
-    def _touchdown_changed(self, observation: Observation) -> bool:
-        """Start the stance of a foot that bears load early; lower one that finds no ground in time."""
-        t, planner, settings = observation.time, self.planner, self.settings
-        phase = planner.schedule.at(t)
-        swing, remaining = phase.swing, phase.end - t
-        if observation.forces is None or swing is None:
-            return False
-        foot = self.body.feet[swing.side]
-        wrench = observation.forces.get(foot.frame)
-        if remaining > settings.early_touchdown_fraction * phase.length:
-            if wrench is not None and self._held_up(t, swing.side, wrench):
-                planner.stumble(t, swing.side, foot.sole_pose(self.robot, observation.state.q), wrench[:2])
-            return False
-        if wrench is not None and float(wrench[2]) > settings.touchdown_load * self.body.weight:
-            return planner.touchdown(t, swing.side, foot.sole_pose(self.robot, observation.state.q))
-        late = remaining < 1.5 * self.dt
-        if not late or self._lateness >= settings.late_touchdown_fraction * settings.single_support:
-            return False
-        self._descend(t)
-        return True
-
-    def _held_up(self, t: float, side: str, wrench: Array) -> bool:
-        """Return whether something other than friction holds up a foot in the air."""
-        load, (fx, fy) = self.settings.touchdown_load * self.body.weight, wrench[:2].tolist()
-        if float(np.hypot(fx, fy)) <= load + max(float(wrench[2]), 0.0):
-            return False
-        vx, vy = self.planner.reference(t).feet[side].velocity[:2].tolist()
-        return bool(fx * vx + fy * vy < 0.0)
-
-    def _descend(self, t: float) -> None:
-        """Delay the touchdown; until `descent_speed` is reached, the foot accelerates downwards as in free fall."""
-        delay = self.settings.descent_interval
-        before, after = self._descent_speed(self._lateness), self._descent_speed(self._lateness + delay)
-        self._lateness += delay
-        self.planner.delay(t, delay, lower=0.5 * (before + after) * delay, descent_speed=after)
-
-    def _descent_speed(self, lateness: float) -> float:
-        """Return the speed [m/s] of a foot that should have landed `lateness` seconds ago."""
-        return min(lateness * self.body.weight / self.robot.mass, self.settings.descent_speed)
+        return self._touchdown_monitor.update(observation) or (due and self.planner.plan_steps(observation.time))
 
     def _track(self, t: float, state: State, reference: Reference) -> None:
-        omega, (x, y, _), (vx, vy, _) = self.body.omega, state.com.tolist(), self._com_velocity.tolist()
-        dcm = np.array([x + vx / omega, y + vy / omega])
-        demanded = reference.zmp + (1.0 + self.settings.dcm_gain) * (dcm - reference.dcm)
-        zmp = nearest(reference.phase.polygon, demanded)
-        px, py = self._with_hip_strategy(dcm, zmp, reference).tolist()
-        z, vz, az = self._filter_height(reference)
-        stiffness = omega**2  # of the pendulum: acceleration for each metre from the ZMP
-        if self._over_terrain:
-            stiffness = (self.body.weight / self.robot.mass + az) / (
-                float(state.com[2]) - self._support_height(reference, zmp)
-            )
-            ratio = omega**2 / stiffness
-            asked = np.array([x, y]) + ratio * (demanded - [x, y])
-            px, py = self._with_hip_strategy(dcm, nearest(reference.phase.polygon, asked), reference).tolist()
-        # along the ground the CoM is only accelerated, as the ZMP demands
-        acceleration = np.array([stiffness * (x - px), stiffness * (y - py), az])
-        self._tracker.track_com(np.array([x, y, z]), np.array([vx, vy, vz]), acceleration)
+        com = self._com_feedback(state, self._com_velocity, reference)
+        self._tracker.track_com(com.position, com.velocity, com.acceleration)
         angles = self._filter_trunk(t)
         self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, angles)
         for side in self.body.feet:
             self._track_foot(t, side, reference, state)
             self.signals[f"{side}_reference"] = reference.feet[side].pose[:3, 3]
         stance = np.array([float(self._stands[side]) for side in SIDES])
-        self.signals.update(dcm=dcm, dcm_reference=reference.dcm, zmp_reference=zmp, stance=stance)
-        self.signals["com_reference"] = np.array([*reference.com[:2].tolist(), z])
-
-    def _support_height(self, reference: Reference, zmp: Array) -> float:
-        """Return the height [m] of the ground at the ZMP, between the feet that stand."""
-        feet = list(reference.phase.feet.values())
-        height, first, last = feet[0].z, feet[0], feet[-1]
-        if first is not last:
-            between = last.position - first.position
-            share = min(max(float((zmp - first.position) @ between) / max(float(between @ between), 1e-9), 0.0), 1.0)
-            height += share * (last.z - first.z)
-        return height + self.planner.ground.map_offset(reference.phase)
-
-    def _with_hip_strategy(self, dcm: Array, zmp: Array, reference: Reference) -> Array:
-        """Demand a ZMP beyond the feet while no planned step captures the robot: the trunk has to swing."""
-        if self.planner.dcm_margin >= 0:
-            return zmp
-        if reference.phase.swing is None:
-            missing = dcm - nearest(reference.phase.polygon, dcm)
-        else:  # what the foot cannot reach is far ahead of it in every step; only the rest is the hips' part
-            missing = self.planner.dcm_deficit
-        distance = float(np.hypot(*missing))
-        return zmp + missing * min(1.0, self.settings.hip_offset / max(distance, 1e-9))
-
-    def _filter_height(self, reference: Reference) -> tuple[float, float, float]:
-        """Filter the height of the ground under the feet: height, velocity, acceleration of the CoM."""
-        z, vz = self._com_height
-        w = self.settings.tracking.height_frequency
-        target, rate, feedforward = (
-            float(value[2]) for value in (reference.com, reference.com_velocity, reference.com_acceleration)
-        )
-        az = feedforward + w * w * (target - z) + 2.0 * w * (rate - vz)
-        self._com_height = (z + self.dt * vz, vz + self.dt * az)
-        return z, vz, az
+        self.signals.update(dcm=com.dcm, dcm_reference=reference.dcm, zmp_reference=com.zmp, stance=stance)
+        self.signals["com_reference"] = np.array([*reference.com[:2].tolist(), float(com.position[2])])
 
     def _filter_trunk(self, t: float) -> Array:
         """Filter the angles (3,) of the trunk [rad], by a critically damped low-pass filter of second order."""
@@ -382,7 +296,8 @@ class WalkingController:
     def _track_foot(self, t: float, side: str, reference: Reference, state: State) -> None:
         foot, settings = reference.feet[side], self.settings
         if foot.contact and not self._stands[side]:
-            self._touchdowns[side], self._lateness = t, 0.0
+            self._touchdowns[side] = t
+            self._touchdown_monitor.landed()
             self.planner.landed(t, side)
             self._loading_time = settings.urgent_loading_time if self._urgent else settings.loading_time
         self._stands[side] = foot.contact
