@@ -18,7 +18,8 @@ from kinodyn.balance.capturability import (
     walking_bounds,
 )
 from kinodyn.balance.feedback import dcm_feedback, zmp_feedback
-from kinodyn.balance.feet import Foot, biped_feet, feet, upright
+from kinodyn.balance.feet import biped_feet, feet, upright
+from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import half_planes, hull, intersection, margin, nearest, shrink
 from kinodyn.balance.support import sole_points, support_margin, support_polygon
 from kinodyn.balance.zmp import contact_wrench, cop, zmp, zmp_from_forces, zmp_from_wrenches

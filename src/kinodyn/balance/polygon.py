@@ -193,7 +193,7 @@ def shrink(polygon: ArrayLike, distance: float) -> Array:
     corners = _polygon(polygon)
     A, b = half_planes(corners)
     for normal, offset in zip(A, b - distance, strict=True):
-        corners = _cut(corners, normal, float(offset))
+        corners = cut(corners, normal, float(offset))
     if len(corners) < 3:
         raise InputError(f"moving the edges inwards by {distance:g} m leaves nothing of the polygon; give less")
     return hull(corners)
@@ -224,12 +224,12 @@ def intersection(polygon: ArrayLike, other: ArrayLike) -> Array:
     corners = _polygon(polygon)
     for normal, offset in zip(*half_planes(other), strict=True):
         if len(corners):
-            corners = _cut(corners, normal, float(offset))
+            corners = cut(corners, normal, float(offset))
     shared = hull(corners) if len(corners) > 2 else corners[:0]
     return shared if len(shared) > 2 else shared[:0]
 
 
-def _cut(corners: Array, normal: Array, offset: float) -> Array:
+def cut(corners: Array, normal: Array, offset: float) -> Array:
     """Clip a convex polygon to normal p <= offset (I. Sutherland, G. Hodgman 1974)."""
     kept = []
     for p, following in zip(corners, np.roll(corners, -1, axis=0), strict=True):
@@ -239,6 +239,30 @@ def _cut(corners: Array, normal: Array, offset: float) -> Array:
         if (here < 0 < there) or (there < 0 < here):
             kept.append(p + here / (here - there) * (following - p))
     return np.array(kept).reshape(-1, 2)
+
+
+def largest_rectangle(corners: Array) -> Array:
+    """Return the largest rectangle along the axes inside a convex polygon (m, 2): [[x0, y0], [x1, y1]] [m].
+
+    Searches over pairs of columns, between which the height is bounded by the outline at both.
+    """
+    if len(corners) < 3:
+        return np.array([corners.min(axis=0), corners.max(axis=0)])
+    x = np.unique(np.concatenate([corners[:, 0], np.linspace(corners[:, 0].min(), corners[:, 0].max(), 101)]))
+    a, b = corners, np.roll(corners, -1, axis=0)
+    upper = np.full(len(x), -np.inf)
+    lower = np.full(len(x), np.inf)
+    for p, other in zip(a, b, strict=True):
+        (x0, y0), (x1, y1) = (p, other) if p[0] <= other[0] else (other, p)
+        on = (x >= x0) & (x <= x1)
+        y = y0 + (x - x0) / (x1 - x0) * (y1 - y0) if x1 > x0 else np.full(len(x), y0)
+        upper[on], lower[on] = np.maximum(upper[on], y[on]), np.minimum(lower[on], y[on])
+        upper[x == x1], lower[x == x1] = np.maximum(upper[x == x1], y1), np.minimum(lower[x == x1], y1)
+    top = np.minimum(upper[:, None], upper)
+    bottom = np.maximum(lower[:, None], lower)
+    area = np.abs(x[:, None] - x) * np.maximum(top - bottom, 0.0)
+    i, j = np.unravel_index(int(area.argmax()), area.shape)
+    return np.array([[min(x[i], x[j]), bottom[i, j]], [max(x[i], x[j]), top[i, j]]])
 
 
 def _polygon(corners: ArrayLike) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot
+from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import hull, margin
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot
 from kinodyn.balance.feet import feet as feet_of
+from kinodyn.balance.foot import Foot
 from kinodyn.checks import positive
 from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name

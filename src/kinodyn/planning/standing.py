@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot, feet
+from kinodyn.balance.feet import feet
+from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import half_planes, hull
 from kinodyn.balance.support import sole_points
 from kinodyn.checks import nonnegative, positive

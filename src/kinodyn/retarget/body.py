@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot, biped_feet
+from kinodyn.balance.feet import biped_feet
+from kinodyn.balance.foot import Foot
 from kinodyn.balance.legs import chain_ends, find_knee, find_legs, fixed_links, ground_shapes, links_of, moving_chain
 from kinodyn.balance.shapes import extreme_points
 from kinodyn.errors import DescriptionError, KinodynError

@@ -14,7 +14,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError, KinodynError
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.export import export_html
@@ -26,11 +26,12 @@ from kinodyn.viewer.server import LOCALHOST
 from kinodyn.viewer.sliders import SliderCoordinate
 from kinodyn.viewer.snapshot import Snapshot, check_configuration
 from kinodyn.viewer.walker import Walker
+from kinodyn.viewer.walking_viewer import WalkingViewer
 
 PANEL_PERIOD = 12  # ticks between updates of the panels: five updates per second
 
 
-class Viewer(PlanningViewer):
+class Viewer(WalkingViewer, PlanningViewer):
     """A robot in a web page served by this machine.
 
     All methods may be called from any thread. `kinodyn.view` makes a viewer and prints its address.
@@ -245,74 +246,6 @@ class Viewer(PlanningViewer):
             self._enter("play")
             player.seek(t)
             self._changed = True
-
-    def walk(self, velocity: ArrayLike | None = None) -> None:
-        """Simulate walking in MuJoCo, starting from standing at the origin.
-
-        Parameters
-        ----------
-        velocity : (3,) array, optional
-            Forward, sideways [m/s] and turning [rad/s].
-
-        Raises
-        ------
-        KinodynError
-            If the robot cannot walk or has fallen.
-        """
-        walker = self.walker or Walker(self.robot)  # takes a second, therefore not under the lock
-        if walker.problem:
-            raise KinodynError(f"{walker.problem}; stand_up() puts the robot back on its feet")
-        if velocity is not None:
-            walker.command(velocity)
-        with self._lock:
-            self.walker = self.walker or walker
-            self._enter("walk")
-            walker.start()
-            self._page.show_velocity(walker.velocity)
-
-    def steer(self, velocity: ArrayLike) -> None:
-        """Change the commanded velocity of a walk; zeros stop it.
-
-        Parameters
-        ----------
-        velocity : (3,) array
-            Forward, sideways [m/s] and turning [rad/s]; beyond the robot's limits it raises InputError.
-        """
-        if self.walker is None or self.walker.problem:
-            return
-        try:
-            self.walker.command(velocity)
-        finally:
-            self._page.show_velocity(self.walker.velocity)  # the previous command if the new one was rejected
-
-    def push(self, force: ArrayLike, duration: float = 0.1) -> None:
-        """Push the base of a walking robot.
-
-        Parameters
-        ----------
-        force : (3,) array
-            World axes [N].
-        duration : float
-            [s]
-        """
-        if self.walker is None:
-            raise InputError("there is no walking robot to push; call walk() first")
-        self.walker.push(force, duration)
-
-    def stop_walking(self) -> None:
-        """Pause a walk; `walk` continues it."""
-        with self._lock:
-            self._enter("pose")
-
-    def stand_up(self) -> None:
-        """Put a robot that walked or fell back on its feet, at the origin."""
-        if self.walker is None:
-            return
-        self.walker.stop()
-        self.walker.reset()
-        with self._lock:
-            self._enter("walk")
-            self.walker.start()
 
     def export_html(self, recording: Recordings, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
         """Write a recording, with the layers that are on, to a self-contained HTML file.

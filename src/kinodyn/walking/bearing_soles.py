@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import largest_rectangle
-from kinodyn.balance.polygon import intersection, shrink
+from kinodyn.balance.polygon import intersection, largest_rectangle, shrink
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.phases import place

@@ -9,7 +9,8 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot, FreeRotation, biped_feet
+from kinodyn.balance.feet import biped_feet
+from kinodyn.balance.foot import Foot, FreeRotation
 from kinodyn.balance.legs import MIN_JOINTS, Knee, Legs, find_knee, find_legs, moving_chain
 from kinodyn.balance.lipm import natural_frequency
 from kinodyn.errors import InputError, KinodynError

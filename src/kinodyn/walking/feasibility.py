@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot
+from kinodyn.balance.foot import Foot
 from kinodyn.dynamics import centroidal, contact
 from kinodyn.errors import KinodynError
 from kinodyn.walking.biped import Biped

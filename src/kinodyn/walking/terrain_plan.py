@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import largest_rectangle
-from kinodyn.balance.polygon import hull, margin
+from kinodyn.balance.polygon import hull, largest_rectangle, margin
 from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.terrain.footholds import SoleOutline, footholds

@@ -8,7 +8,7 @@ from math import cos, sin
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot
+from kinodyn.balance.foot import Foot
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.control.result import ControlResult
 from kinodyn.dynamics.contact import Contact
