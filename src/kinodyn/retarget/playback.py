@@ -17,12 +17,12 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.recording import Recording
 from kinodyn.retarget.result import Retargeted
-from kinodyn.sim import Observation, simulate
+from kinodyn.sim import Observation
 from kinodyn.spatial import from_quaternion
 from kinodyn.tasks import PostureTask
 from kinodyn.walking import Biped, UpperBody, WalkingController, make_simulator
 from kinodyn.walking.feasibility import require_feasible, require_strong
-from kinodyn.walking.walk import no_garbage_collection
+from kinodyn.walking.simulation import run_controller
 
 LEAD_TIME = 3.0  # [s] before the clip, in which the robot comes to the first posture and speed
 STANDING_TIME = 0.5  # [s] of it before the first step
@@ -131,19 +131,8 @@ def play(
     player = _Player(controller, task, clip)
     _schedule(controller, commands)
     controller.command(None, at=LEAD_TIME + float(clip.time[-1]))
-    with no_garbage_collection():
-        recording = simulate(
-            clip.robot,
-            player,
-            round((LEAD_TIME + float(clip.time[-1]) + REST_TIME) / controller.dt) * controller.dt,
-            q0=body.q,
-            engine=simulator,
-            dt=simulator.dt,
-            control_dt=controller.dt,
-            record_dt=controller.dt,
-            seed=seed,
-            progress=progress,
-        )
+    duration = round((LEAD_TIME + float(clip.time[-1]) + REST_TIME) / controller.dt) * controller.dt
+    recording = run_controller(simulator, controller, duration, acting=player, seed=seed, progress=progress)
     return Playback(
         recording,
         LEAD_TIME,

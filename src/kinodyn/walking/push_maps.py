@@ -24,13 +24,14 @@ from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.progress import ProgressBar
-from kinodyn.sim import Push, simulate
+from kinodyn.sim import Push
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.engines import Engine, make_simulator
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.plots import draw_pushes
 from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.simulation import run_controller
 
 STANDING_TIME, WALKING_TIME = 0.5, 3.0  # [s] before a push on a standing and on a walking robot
 OBSERVED_TIME = 3.0  # [s] after a push in which the robot must not fall
@@ -328,17 +329,8 @@ def survives_push(
     def fell(t: float, state: State) -> bool:
         return controller.fallen is not None
 
-    recording = simulate(
-        robot,
-        controller,
-        before + PUSH_DURATION + OBSERVED_TIME,
-        q0=body.q,
-        engine=simulator,
-        dt=simulator.dt,
-        control_dt=controller.dt,
-        pushes=[impulse_push(body, angle, impulse, start=before, frame=frame)],
-        until=fell,
-    )
+    push = impulse_push(body, angle, impulse, start=before, frame=frame)
+    recording = run_controller(simulator, controller, before + PUSH_DURATION + OBSERVED_TIME, pushes=[push], until=fell)
     if recording.status == "interrupted":  # an incomplete run has no result
         raise KeyboardInterrupt
     return controller.fallen is None

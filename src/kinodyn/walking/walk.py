@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
-from kinodyn.sim import ObservationController, Push, Simulator, simulate
+from kinodyn.sim import ObservationController, Push, Simulator
 from kinodyn.terrain import HeightMap, Terrain, parse
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.carrying import Carrying
@@ -25,6 +23,7 @@ from kinodyn.walking.feasibility import require_feasible, require_strong
 from kinodyn.walking.metrics import STARTING_TIME, WalkMetrics, fall_time
 from kinodyn.walking.result import WalkResult
 from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.simulation import run_controller
 from kinodyn.walking.state_estimation import EstimatingController
 from kinodyn.walking.upper_body import UpperBody
 from kinodyn.walking.walk_schedule import STANDING_TIME, WalkSchedule
@@ -149,40 +148,20 @@ def walk(
     if estimate:
         acting = EstimatingController(schedule, body.robot, body.q, dt=controller.dt, noise=noise, seed=seed)
     begin = time.perf_counter()
-    with no_garbage_collection():
-        recording = simulate(
-            simulated.robot,
-            acting,
-            schedule.duration,
-            q0=body.q,
-            engine=simulator,
-            dt=simulator.dt,
-            control_dt=controller.dt,
-            record_dt=controller.dt,
-            pushes=pushes,
-            noise=None if estimate else noise,
-            seed=seed,
-            until=schedule.over,
-            progress=progress,
-        )
+    recording = run_controller(
+        simulator,
+        controller,
+        schedule.duration,
+        acting=acting,
+        pushes=pushes,
+        noise=None if estimate else noise,
+        seed=seed,
+        until=schedule.over,
+        progress=progress,
+    )
     if controller.fallen is None:
         controller.fallen = fall_time(body, recording, controller.settings.fall_height)
     return measure(schedule, recording, time.perf_counter() - begin)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Keep Python's collector of reference cycles from interrupting a control loop; counted references are unaffected.
-
-    The loop makes no reference cycles of its own; on a robot, `gc.freeze()` and `gc.disable()` before it do the same.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def seen_by_planner(
