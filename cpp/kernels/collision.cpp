@@ -31,7 +31,7 @@ unsigned lanes_of(int rows) { return rows == float_lanes ? all_lanes : (1u << ro
 
 void collision_free(const Call& call, long begin, long end, Fault& fault) {
     const CollisionQuery& query = *call.as<const CollisionQuery*>();
-    const long bytes = (BatchChecker::bytes(query) + 63) / 64 * 64;
+    const long bytes = aligned(BatchChecker::bytes(query));
     char* memory =
         thread_scratch(static_cast<std::size_t>(bytes) + sizeof(FloatPack) * static_cast<std::size_t>(call.in[0].size));
     BatchChecker checker(query, memory, call.out[0].data);
@@ -46,7 +46,7 @@ void collision_free(const Call& call, long begin, long end, Fault& fault) {
 
 void touching(const Call& call, long begin, long end, Fault& fault) {
     const CollisionQuery& query = *call.as<const CollisionQuery*>();
-    const long bytes = (SphereChecker::bytes(query) + 63) / 64 * 64;
+    const long bytes = aligned(SphereChecker::bytes(query));
     char* memory =
         thread_scratch(static_cast<std::size_t>(bytes) + sizeof(FloatPack) * static_cast<std::size_t>(call.in[0].size));
     SphereChecker checker(query, memory);
@@ -71,7 +71,7 @@ void touching(const Call& call, long begin, long end, Fault& fault) {
 void motion_free(const Call& call, long begin, long end, Fault& fault) {
     const CollisionQuery& query = *call.as<const CollisionQuery*>();
     const int n = static_cast<int>(query.moving_dofs.size()), nv = query.robot().nv;
-    const long bytes = (MotionChecker::bytes(query) + 63) / 64 * 64;
+    const long bytes = aligned(MotionChecker::bytes(query));
     char* memory = thread_scratch(static_cast<std::size_t>(bytes) + sizeof(double) * static_cast<std::size_t>(nv) +
                                   2 * sizeof(float) * static_cast<std::size_t>(n));
     MotionChecker checker(query, memory);

@@ -11,7 +11,7 @@ namespace {
 template <class F>
 void with_search(const Call& call, F&& f) {
     ConstrainedProblem& problem = *call.as<ConstrainedProblem*>();
-    const long bytes = (ConstrainedMotion::bytes(problem) + 63) / 64 * 64;
+    const long bytes = aligned(ConstrainedMotion::bytes(problem));
     char* memory = thread_scratch(static_cast<std::size_t>(bytes + 8 * ConstrainedRrt::words(problem)));
     ConstrainedMotion motion(problem, memory);
     ConstrainedRrt search(problem, motion, reinterpret_cast<double*>(memory + bytes));

@@ -3,7 +3,7 @@
 // Settings: CurveQuery. Inputs, one row for each piece of a motion: configuration, coefficients (6, nv), duration,
 // start time, resolution [m]. Output: 1 if free throughout, else 0.
 #include "core/moving_sphere.hpp"
-#include "kernels/sphere_checks.hpp"
+#include "kernels/interval_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -18,60 +18,35 @@ struct LaneObstacle {
 class CurveChecker {
   public:
     static long bytes(const CollisionQuery& query, long n_spheres) {
-        const long floats = static_cast<long>(query.spheres().units.size() + query.unit_pairs.size()) + n_spheres +
-                            (curve_coefficients + 1L) * static_cast<long>(query.moving_dofs.size());
-        return SphereChecker::bytes(query) + static_cast<long>(sizeof(FloatPack)) * query.robot().nq +
-               static_cast<long>(sizeof(float)) * floats + 6 * 64;
+        const long n = static_cast<long>(query.moving_dofs.size());
+        return aligned(SphereChecker::bytes(query)) + AlignedMemory::bytes<FloatPack>(query.robot().nq) +
+               SphereWidths::bytes(query) + AlignedMemory::bytes<float>(n_spheres) +
+               AlignedMemory::bytes<float>(curve_coefficients * n) + AlignedMemory::bytes<float>(n);
     }
 
     CurveChecker(const CurveQuery& given, char* memory)
         : given_(given),
           query_(*given.query),
           checker_(query_, memory),
-          n_dofs_(static_cast<int>(query_.moving_dofs.size())) {
-        const auto take = [&](long size) { return memory += (size + 63) / 64 * 64, memory - (size + 63) / 64 * 64; };
-        const auto floats = [&](long n) {
-            return reinterpret_cast<float*>(take(static_cast<long>(sizeof(float)) * n));
-        };
-        take(SphereChecker::bytes(query_));
-        q_ = reinterpret_cast<FloatPack*>(take(static_cast<long>(sizeof(FloatPack)) * query_.robot().nq));
-        unit_width_ = floats(static_cast<long>(query_.spheres().units.size()));
-        pair_width_ = floats(static_cast<long>(query_.unit_pairs.size()));
-        sphere_width_ = floats(given.n_spheres);
-        coefficients_ = floats(static_cast<long>(curve_coefficients) * n_dofs_);
-        speed_ = floats(n_dofs_);
-    }
+          n_dofs_(static_cast<int>(query_.moving_dofs.size())),
+          memory_{memory + aligned(SphereChecker::bytes(query_))},
+          q_(memory_.take<FloatPack>(query_.robot().nq)),
+          sphere_width_(memory_.take<float>(given.n_spheres)),
+          coefficients_(memory_.take<float>(static_cast<long>(curve_coefficients) * n_dofs_)),
+          speed_(memory_.take<float>(n_dofs_)),
+          widths_(query_, memory_) {}
 
-    // Is the piece free everywhere? As for straight motions, an interval is free if the spheres, inflated by how far
-    // they can move within it, are free at its centre; otherwise it is divided. Time runs from 0 to 1.
+    // Is the piece free everywhere, until the spheres of an interval move less than `resolution` [m]?
     bool free_throughout(const double* q, const double* coefficients, double duration, double start, float resolution) {
         load(q, coefficients, duration);
-        const float widest = bound_widths(duration, start);
-        stack_size_ = 0;
-        push_parts(0.5f, 0.5f, float_lanes);
-        while (stack_size_ > 0) {
-            FloatPack s = 0.0f, half = 0.0f;
-            const int n = stack_size_ < float_lanes ? stack_size_ : float_lanes;
-            for (int i = 0; i < n; ++i) s.v[i] = stack_[--stack_size_].centre, half.v[i] = stack_[stack_size_].half;
-            const unsigned used = n == float_lanes ? all_lanes : (1u << n) - 1;
-            const FloatPack t = s * static_cast<float>(duration) + static_cast<float>(start);
-            const unsigned undecided = collisions(s, t, used, half);
-            if (undecided == 0) continue;
-            if (collisions(s, t, undecided, 0.0f)) return false;
-            for (int i = 0; i < n; ++i) {
-                if (!(undecided >> i & 1)) continue;
-                if (half[i] * widest < resolution || stack_size_ + 2 > max_intervals) return false;
-                push_parts(s[i], half[i], 2);
-            }
-        }
-        return true;
+        const auto time = [&](FloatPack s) { return s * static_cast<float>(duration) + static_cast<float>(start); };
+        return intervals_.free_throughout(
+            float_lanes, bound_widths(duration, start), resolution,
+            [&](FloatPack s, FloatPack half, unsigned alive) { return collisions(s, time(s), alive, half); },
+            [&](FloatPack s, unsigned alive) { return collisions(s, time(s), alive, 0.0f); });
     }
 
   private:
-    struct Interval {
-        float centre, half;
-    };
-    static constexpr int max_intervals = 1024;
     static constexpr double rounding = 1e-5;  // [m] of float32 positions of obstacles, up to 10 m away
 
     // Coefficients of powers of the time from 0 to 1, and a bound of each speed: a polynomial is within the hull of its
@@ -112,20 +87,12 @@ class CurveChecker {
             for (int k = 0; k < n_dofs_; ++k) sum += speed_[k] * sweep[query_.moving_dofs[k].iv];
             return sum;
         };
-        float widest = 0, fastest = 0;
-        for (int u : query_.checked_units) {
-            unit_width_[u] = bound(query_.unit_sweep(u));
-            if (unit_width_[u] > widest) widest = unit_width_[u];
-        }
-        for (int k = 0; k < static_cast<int>(query_.unit_pairs.size()); ++k) {
-            pair_width_[k] = bound(query_.unit_pair_sweep(k));
-            if (pair_width_[k] > widest) widest = pair_width_[k];
-        }
+        float fastest = 0;
         for (long i = 0; i < given_.n_spheres; ++i) {
             sphere_width_[i] = static_cast<float>(duration * fastest_speed(given_.spheres[i], start, start + duration));
             if (sphere_width_[i] > fastest) fastest = sphere_width_[i];
         }
-        return widest + fastest;
+        return widths_.set(query_, bound) + fastest;
     }
 
     // Over an interval of time: at one of its ends, since the velocity is linear.
@@ -147,7 +114,7 @@ class CurveChecker {
             for (int m = curve_coefficients - 2; m >= 0; --m) q = q * s + c[m];
             q_[query_.moving_dofs[k].iq] = q;
         }
-        unsigned hit = checker_.collisions(q_, alive, false, {unit_width_, pair_width_, half});
+        unsigned hit = checker_.collisions(q_, alive, false, {widths_.units, widths_.pairs, half});
         for (long i = 0; i < given_.n_spheres && (alive & ~hit); ++i) {
             const MovingSphere& o = given_.spheres[i];
             LaneObstacle at;
@@ -162,20 +129,15 @@ class CurveChecker {
         return hit;
     }
 
-    void push_parts(float centre, float half, int n) {
-        const float part = half / static_cast<float>(n);
-        for (int i = 0; i < n; ++i)
-            stack_[stack_size_++] = {centre - half + part * static_cast<float>(2 * i + 1), part};
-    }
-
     const CurveQuery& given_;
     const CollisionQuery& query_;
     SphereChecker checker_;
     int n_dofs_;
+    AlignedMemory memory_;  // for the arrays below
     FloatPack* q_;
-    float *unit_width_, *pair_width_, *sphere_width_, *coefficients_, *speed_;
-    Interval stack_[max_intervals];
-    int stack_size_ = 0;
+    float *sphere_width_, *coefficients_, *speed_;
+    SphereWidths widths_;
+    IntervalChecker intervals_;
 };
 
 void curve_free(const Call& call, long begin, long end, Fault& fault) {

@@ -1,8 +1,8 @@
 // Checks of straight motions in joint space: at a resolution, and continuously.
 #pragma once
 
+#include "kernels/interval_checks.hpp"
 #include "kernels/manifold.hpp"
-#include "kernels/sphere_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -11,20 +11,19 @@ namespace kinodyn::KINODYN_TARGET {
 class MotionChecker {
   public:
     static long bytes(const CollisionQuery& query) {
-        const long per_q = static_cast<long>(sizeof(FloatPack)) * query.robot().nq;
-        const long widths = static_cast<long>(sizeof(float) * (query.spheres().units.size() + query.unit_pairs.size()));
-        return SphereChecker::bytes(query) + per_q + widths + static_cast<long>(sizeof(float)) * query.robot().nv +
-               4 * 64;
+        return aligned(SphereChecker::bytes(query)) + AlignedMemory::bytes<FloatPack>(query.robot().nq) +
+               SphereWidths::bytes(query) + AlignedMemory::bytes<float>(query.robot().nv);
     }
 
+    // `memory` must be aligned to 64 bytes.
     MotionChecker(const CollisionQuery& query, char* memory)
-        : query_(query), checker_(query, memory), n_dofs_(static_cast<int>(query.moving_dofs.size())) {
-        const auto take = [&](long size) { return memory += (size + 63) / 64 * 64, memory - (size + 63) / 64 * 64; };
-        take(SphereChecker::bytes(query));
-        q_ = reinterpret_cast<FloatPack*>(take(static_cast<long>(sizeof(FloatPack)) * query.robot().nq));
-        unit_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.spheres().units.size())));
-        pair_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.unit_pairs.size())));
-        widest_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float)) * n_dofs_));
+        : query_(query),
+          checker_(query, memory),
+          n_dofs_(static_cast<int>(query.moving_dofs.size())),
+          memory_{memory + aligned(SphereChecker::bytes(query))},
+          q_(memory_.take<FloatPack>(query.robot().nq)),
+          widest_(memory_.take<float>(n_dofs_)),
+          widths_(query, memory_) {
         for (int i = 0; i < query.robot().nq; ++i) q_[i] = static_cast<float>(query.q[i]);
         for (int k = 0; k < n_dofs_; ++k) widest_[k] = widest_sweep(query.moving_dofs[k].iv);
     }
@@ -54,28 +53,16 @@ class MotionChecker {
         return free_at(q0, v, points < max_points ? 1 + static_cast<int>(points) : max_points);
     }
 
-    // Is the motion free everywhere? An interval is free if the spheres, inflated by how far they can move within it,
-    // are free at its centre; otherwise it is divided, until the spheres move less than `resolution` [m].
+    // Is the motion free everywhere, until the spheres of an interval move less than `resolution` [m]?
     bool free_throughout(const float* q0, const float* v, float resolution) {
-        const float widest = bound_widths(v);
-        const float parts = widest / first_width;
-        stack_size_ = 0;
-        push_parts(0.5f, 0.5f, parts < max_parts ? 1 + static_cast<int>(parts) : max_parts);
-        while (stack_size_ > 0) {
-            FloatPack s = 0.0f, half = 0.0f;
-            const int n = stack_size_ < float_lanes ? stack_size_ : float_lanes;
-            for (int i = 0; i < n; ++i) s.v[i] = stack_[--stack_size_].centre, half.v[i] = stack_[stack_size_].half;
-            const unsigned used = n == float_lanes ? all_lanes : (1u << n) - 1;
-            const unsigned undecided = collisions(q0, v, s, used, false, {unit_width_, pair_width_, half});
-            if (undecided == 0) continue;
-            if (collisions(q0, v, s, undecided, true, {})) return false;
-            for (int i = 0; i < n; ++i) {
-                if (!(undecided >> i & 1)) continue;
-                if (half[i] * widest < resolution || stack_size_ + 2 > max_intervals) return false;
-                push_parts(s[i], half[i], 2);
-            }
-        }
-        return true;
+        const float widest = bound_widths(v), parts = widest / first_width;
+        return intervals_.free_throughout(
+            parts < IntervalChecker::max_parts ? 1 + static_cast<int>(parts) : IntervalChecker::max_parts, widest,
+            resolution,
+            [&](FloatPack s, FloatPack half, unsigned lanes_used) {
+                return collisions(q0, v, s, lanes_used, false, {widths_.units, widths_.pairs, half});
+            },
+            [&](FloatPack s, unsigned lanes_used) { return collisions(q0, v, s, lanes_used, true, {}); });
     }
 
     // Lanes that collide at q(s).
@@ -90,12 +77,7 @@ class MotionChecker {
     long packs = 0;  // checked so far
 
   private:
-    struct Interval {
-        float centre, half;
-    };
-    static constexpr int max_intervals = 1024, max_parts = 256;
-    static constexpr float first_width =
-        0.05f;  // [m] maximum motion of the spheres within the intervals that are checked first
+    static constexpr float first_width = 0.05f;  // [m] motion of the spheres in the intervals that are checked first
     static constexpr int max_points = 1 << 20;
 
     void place_geodesic(FloatPack s) {
@@ -110,12 +92,6 @@ class MotionChecker {
                 for (int k = 0; k < coordinates(b.kind); ++k) q_[iq + k].v[lane] = static_cast<float>(q[k]);
             }
         }
-    }
-
-    void push_parts(float centre, float half, int n) {
-        const float part = half / static_cast<float>(n);
-        for (int i = 0; i < n; ++i)
-            stack_[stack_size_++] = {centre - half + part * static_cast<float>(2 * i + 1), part};
     }
 
     // Maximum motion of any unit per unit of a coordinate.
@@ -139,26 +115,18 @@ class MotionChecker {
             }
             return sum;
         };
-        float widest = 0;
-        for (int u : query_.checked_units) {
-            unit_width_[u] = bound(query_.unit_sweep(u));
-            if (unit_width_[u] > widest) widest = unit_width_[u];
-        }
-        for (int k = 0; k < static_cast<int>(query_.unit_pairs.size()); ++k) {
-            pair_width_[k] = bound(query_.unit_pair_sweep(k));
-            if (pair_width_[k] > widest) widest = pair_width_[k];
-        }
-        return widest;
+        return widths_.set(query_, bound);
     }
 
     const CollisionQuery& query_;
     SphereChecker checker_;
     int n_dofs_;
     const double *geodesic_q0_ = nullptr, *geodesic_v_ = nullptr;
+    AlignedMemory memory_;  // for the arrays below
     FloatPack* q_;
-    float *unit_width_, *pair_width_, *widest_;
-    Interval stack_[max_intervals];
-    int stack_size_ = 0;
+    float* widest_;
+    SphereWidths widths_;
+    IntervalChecker intervals_;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

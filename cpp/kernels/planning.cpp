@@ -25,8 +25,6 @@ void simplify(const PlanningProblem& problem, PathShortener& path, double end) {
     for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2; ++round) path.cut_corners(end);
 }
 
-long aligned(long bytes) { return (bytes + 63) / 64 * 64; }
-
 // Calls f(problem, MotionChecker, PathChecker, memory for the path).
 template <class F>
 void with_checkers(const Call& call, F&& f) {

@@ -10,15 +10,15 @@ namespace kinodyn::KINODYN_TARGET {
 class ConstrainedMotion {
   public:
     static long bytes(const ConstrainedProblem& p) {
-        return rounded(MotionChecker::bytes(p.query)) + 8 * (Projection::words(p.table) + words(p)) + 64;
+        return aligned(MotionChecker::bytes(p.query)) + 8 * (Projection::words(p.table) + words(p)) + 64;
     }
 
     ConstrainedMotion(ConstrainedProblem& problem, char* memory)
         : p_(problem),
           model_(problem.query.robot()),
           checker_(problem.query, memory),
-          projection_(problem.table, reinterpret_cast<double*>(memory + rounded(MotionChecker::bytes(problem.query)))) {
-        Memory rest{reinterpret_cast<double*>(memory + rounded(MotionChecker::bytes(problem.query))) +
+          projection_(problem.table, reinterpret_cast<double*>(memory + aligned(MotionChecker::bytes(problem.query)))) {
+        Memory rest{reinterpret_cast<double*>(memory + aligned(MotionChecker::bytes(problem.query))) +
                     padded(Projection::words(problem.table))};
         v_ = rest.take(model_.nv), w_ = rest.take(model_.nv), middle_ = rest.take(model_.nq);
         const long n = static_cast<long>(problem.query.moving_dofs.size());
@@ -77,7 +77,6 @@ class ConstrainedMotion {
     enum class Step { Taken, TooLong, Blocked };
     static constexpr double max_refinement = 16, detour = 1.6, min_progress = 0.1;
 
-    static long rounded(long bytes) { return (bytes + 63) / 64 * 64; }
     static long words(const ConstrainedProblem& p) {
         return 3 * padded(p.query.robot().nv + p.nq) + 2 * padded(static_cast<long>(p.query.moving_dofs.size())) +
                8 * lanes;

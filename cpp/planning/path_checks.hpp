@@ -1,6 +1,7 @@
 // Continuous checks of the edges of a path: each lane has an interval of an edge.
 #pragma once
 
+#include "kernels/aligned_memory.hpp"
 #include "kernels/sphere_checks.hpp"
 #include "planning/problem.hpp"
 
@@ -58,7 +59,6 @@ class PathChecker {
     static constexpr float first_width = 0.025f;   // [m] of the intervals that are checked first
     static constexpr float centre_width = 0.004f;  // [m] of intervals that are likely to collide
 
-    static long aligned(long bytes) { return (bytes + 63) / 64 * 64; }
     static long n_dofs(const CollisionQuery& query) { return static_cast<long>(query.moving_dofs.size()); }
     static long n_units(const CollisionQuery& query) { return static_cast<long>(query.spheres().units.size()); }
     static long n_pairs(const CollisionQuery& query) { return static_cast<long>(query.unit_pairs.size()); }
