@@ -14,15 +14,8 @@ struct Aba {
     }
 };
 
-static void aba(const Call& c, long begin, long end, Fault& f) {
-    if (c.model->mimic)
-        run<Aba<FactoredMass>>(c, begin, end, f);
-    else
-        run<Aba<ArticulatedBodies>>(c, begin, end, f);
-}
-
 constexpr KernelEntry entries[] = {
-    {"aba", aba},
+    {"aba", run_forward_dynamics<Aba>},
 };
 extern const KernelList aba_kernels;
 const KernelList aba_kernels = entries;

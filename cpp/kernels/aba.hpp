@@ -296,4 +296,14 @@ struct FactoredMass {
     }
 };
 
+// Runs an algorithm of forward dynamics. Mimic joints couple bodies that are not neighbours, so that articulated bodies
+// do not apply.
+template <template <class> class Algorithm>
+void run_forward_dynamics(const Call& c, long begin, long end, Fault& f) {
+    if (c.model->mimic)
+        run<Algorithm<FactoredMass>>(c, begin, end, f);
+    else
+        run<Algorithm<ArticulatedBodies>>(c, begin, end, f);
+}
+
 }  // namespace kinodyn::KINODYN_TARGET

@@ -45,7 +45,14 @@ inline auto cross(const Vec3<A>& a, const Vec3<B>& b) -> Vec3<decltype(a.x * b.x
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-inline Vec3<double> vec(const double* p) { return {p[0], p[1], p[2]}; }
+template <class T>
+inline Vec3<T> vec(const T* p) {
+    return {p[0], p[1], p[2]};
+}
+template <class T>
+inline void write(const Vec3<T>& a, T* out) {
+    out[0] = a.x, out[1] = a.y, out[2] = a.z;
+}
 
 // A 3 x 3 matrix by its rows. Named members instead of an array: compilers keep them in registers.
 template <class T>
@@ -56,7 +63,10 @@ struct Mat3 {
     }
 };
 
-inline Mat3<double> mat(const double* m) { return {vec(m), vec(m + 3), vec(m + 6)}; }
+template <class T>
+inline Mat3<T> mat(const T* m) {
+    return {vec(m), vec(m + 3), vec(m + 6)};
+}
 
 template <class A, class B>
 inline auto operator*(const Mat3<A>& M, const Vec3<B>& a) -> Vec3<decltype(M.x.x * a.x)> {
@@ -103,6 +113,15 @@ template <class T>
 struct Spatial {
     Vec3<T> lin, ang;
 };
+// A wrench or a momentum about another point.
+template <class T>
+inline Spatial<T> about(const Vec3<T>& point, const Spatial<T>& w) {
+    return {w.lin, w.ang - cross(point, w.lin)};
+}
+template <class T>
+inline void write(const Spatial<T>& s, T* out) {
+    write(s.lin, out), write(s.ang, out + 3);
+}
 
 template <class A, class B>
 inline auto operator+(const Spatial<A>& a, const Spatial<B>& b) -> Spatial<decltype(a.lin.x + b.lin.x)> {

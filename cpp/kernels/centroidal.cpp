@@ -19,7 +19,7 @@ struct Com {
             moment += at[i].R * vec(body.h) + body.mass * at[i].p;
         }
         const Vec3<T> com = w.model.inverse_mass * moment;
-        w.out[0][0] = com.x, w.out[0][1] = com.y, w.out[0][2] = com.z;
+        write(com, w.out[0]);
     }
 };
 
@@ -67,10 +67,7 @@ struct Momentum {
                 sum += world.I[i] * v[i];
         }
         const Vec3<T> com = model.inverse_mass * moment;
-        sum.ang -= cross(com, sum.lin);
-        T* out = w.out[0];
-        out[0] = sum.lin.x, out[1] = sum.lin.y, out[2] = sum.lin.z;
-        out[3] = sum.ang.x, out[4] = sum.ang.y, out[5] = sum.ang.z;
+        write(about(com, sum), w.out[0]);
     }
 };
 

@@ -24,11 +24,9 @@ struct CollisionDistance {
         for (int k = 0; k < w.model.nv; ++k) w.out[3][k] = 0;
         if (nearest.pair < 0) return;
         const WitnessPoints at = distances.witness_points(nearest);
-        store(at.first + world.origin, w.out[2]), store(at.second + world.origin, w.out[2] + 3);
+        write(at.first + world.origin, w.out[2]), write(at.second + world.origin, w.out[2] + 3);
         distances.for_columns(nearest, at, [&](int iv, double d) { w.out[3][iv] += d; });
     }
-
-    static void store(const Point& p, double* out) { out[0] = p.x, out[1] = p.y, out[2] = p.z; }
 };
 
 struct PairDistances {

@@ -24,7 +24,7 @@ inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& mot
         const FixedFrame& frame = model.frames[w.call.wrench_frames[k]];
         if (frame.body < 0) continue;  // wrenches on the world have no effect
         const T* x = w.in[w.call.first_wrench() + k];
-        const Vec3<T> force = {x[0], x[1], x[2]}, moment = {x[3], x[4], x[5]};
+        const Vec3<T> force = vec(x), moment = vec(x + 3);
         const Placement<T>& at = world.at[frame.body];
         f[frame.body] -= Spatial<T>{force, moment + cross(at.p + at.R * vec(frame.p), force)};
     }

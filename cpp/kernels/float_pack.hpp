@@ -109,7 +109,4 @@ inline FloatPack lane_numbers() {
     return {(FloatPack::Vector)sin_bits, (FloatPack::Vector)cos_bits};
 }
 
-inline Vec3<float> vec(const float* p) { return {p[0], p[1], p[2]}; }
-inline Mat3<float> mat(const float* m) { return {vec(m), vec(m + 3), vec(m + 6)}; }
-
 }  // namespace kinodyn::KINODYN_TARGET

@@ -19,11 +19,6 @@ struct Poses {
     }
 };
 
-template <class T>
-inline void put(T* out, const Spatial<T>& s) {
-    out[0] = s.lin.x, out[1] = s.lin.y, out[2] = s.lin.z, out[3] = s.ang.x, out[4] = s.ang.y, out[5] = s.ang.z;
-}
-
 struct Velocity {
     static constexpr bool sparse = false;
     static long words(const Call& c) { return 2 * static_cast<long>(c.bodies.size); }
@@ -36,7 +31,7 @@ struct Velocity {
         const Reference reference = w.call.template as<Reference>();
         if (reference == Reference::Local) v = {tmul(f.R, v.lin), tmul(f.R, v.ang)};
         if (reference == Reference::World) v.lin += cross(f.p, v.ang);
-        put(w.out[0], v);
+        write(v, w.out[0]);
     }
 };
 
@@ -58,7 +53,7 @@ struct Acceleration {
         }
         if (settings.classical) a.lin += cross(v.ang, v.lin);
         if (settings.reference == Reference::Local) a = {tmul(f.R, a.lin), tmul(f.R, a.ang)};
-        put(w.out[0], a);
+        write(a, w.out[0]);
     }
 };
 

@@ -101,28 +101,19 @@ inline void integrate_lanes(const Body& b, const T* q, const T* u, T* out) {
     }
 }
 
-template <class T>
-inline Vec3<T> load3(const T* x) {
-    return {x[0], x[1], x[2]};
-}
-template <class T>
-inline void save3(T* x, const Vec3<T>& a) {
-    x[0] = a.x, x[1] = a.y, x[2] = a.z;
-}
-
 // The rate of u in q(t) = q(0) exp(u(t)), where v is the velocity seen from q(t): v + [u, v] / 2 + [u, [u, v]] / 12,
 // and nothing of third order (H. Munthe-Kaas, "High order Runge-Kutta methods on manifolds", 1999).
 template <class T>
 inline void tangent_rate(const Body& b, const T* u, const T* v, T* rate) {
     u += b.iv, v += b.iv, rate += b.iv;
     if (b.kind == Kind::Free) {
-        const Spatial<T> x = {load3(u), load3(u + 3)}, y = {load3(v), load3(v + 3)};
+        const Spatial<T> x = {vec(u), vec(u + 3)}, y = {vec(v), vec(v + 3)};
         const Spatial<T> once = cross_motion(x, y), twice = cross_motion(x, once);
-        save3(rate, y.lin + 0.5 * once.lin + (1.0 / 12) * twice.lin);
-        save3(rate + 3, y.ang + 0.5 * once.ang + (1.0 / 12) * twice.ang);
+        write(y.lin + 0.5 * once.lin + (1.0 / 12) * twice.lin, rate);
+        write(y.ang + 0.5 * once.ang + (1.0 / 12) * twice.ang, rate + 3);
     } else if (b.kind == Kind::Ball) {
-        const Vec3<T> x = load3(u), y = load3(v), once = cross(x, y);
-        save3(rate, y + 0.5 * once + (1.0 / 12) * cross(x, once));
+        const Vec3<T> x = vec(u), y = vec(v), once = cross(x, y);
+        write(y + 0.5 * once + (1.0 / 12) * cross(x, once), rate);
     } else {
         *rate = *v;
     }
@@ -177,7 +168,7 @@ struct Integrator {
         joint_forces.implicit_forces(q, v, w.in[integration_input::tau], force, inertia);
         Method::run(w, q, v, GivenJoints<T>{force, inertia}, a);
         for (const Body& b : model.bodies)
-            if (b.kind == Kind::Free) save3(a + b.iv, load3(a + b.iv) + cross(load3(v + b.iv + 3), load3(v + b.iv)));
+            if (b.kind == Kind::Free) write(vec(a + b.iv) + cross(vec(v + b.iv + 3), vec(v + b.iv)), a + b.iv);
         for (int k = 0; k < model.nv; ++k) next_v[k] = v[k] + dt * a[k];
         for (int k = 0; k < model.nv; ++k) a[k] = dt * next_v[k];
         for (const Body& b : model.bodies) {
@@ -189,9 +180,9 @@ struct Integrator {
     // Moves a free body straight along its velocity in the axes of q, and expresses that velocity in those of next_q.
     template <class T>
     static void turn_along(const Body& b, const T* q, T* next_q, T dt, T* next_v) {
-        const Vec3<T> u = rotation(q + b.iq + 3) * load3(next_v + b.iv);
-        save3(next_q + b.iq, load3(q + b.iq) + dt * u);
-        save3(next_v + b.iv, tmul(rotation(next_q + b.iq + 3), u));
+        const Vec3<T> u = rotation(q + b.iq + 3) * vec(next_v + b.iv);
+        write(vec(q + b.iq) + dt * u, next_q + b.iq);
+        write(tmul(rotation(next_q + b.iq + 3), u), next_v + b.iv);
     }
 
     // Fourth order on the manifold: a tangent u at q is stepped in place of the coordinates.
@@ -252,15 +243,8 @@ struct Integrator {
     }
 };
 
-static void integrate_dynamics(const Call& c, long begin, long end, Fault& f) {
-    if (c.model->mimic)
-        run<Integrator<FactoredMass>>(c, begin, end, f);
-    else
-        run<Integrator<ArticulatedBodies>>(c, begin, end, f);
-}
-
 constexpr KernelEntry entries[] = {
-    {"integrate_dynamics", integrate_dynamics},
+    {"integrate_dynamics", run_forward_dynamics<Integrator>},
 };
 extern const KernelList integrate_dynamics_kernels;
 const KernelList integrate_dynamics_kernels = entries;

@@ -183,14 +183,8 @@ struct Joint<Kind::RevoluteZ, T> : Revolute<2, T> {
 };
 
 template <class T>
-inline Mat3<T> load_rotation(const T* store) {
-    return {{store[0], store[1], store[2]}, {store[3], store[4], store[5]}, {store[6], store[7], store[8]}};
-}
-template <class T>
 inline void save_rotation(T* store, const Mat3<T>& R) {
-    store[0] = R.x.x, store[1] = R.x.y, store[2] = R.x.z;
-    store[3] = R.y.x, store[4] = R.y.y, store[5] = R.y.z;
-    store[6] = R.z.x, store[7] = R.z.y, store[8] = R.z.z;
+    write(R.x, store), write(R.y, store + 3), write(R.z, store + 6);
 }
 
 template <class T>
@@ -202,7 +196,7 @@ struct Joint<Kind::RevoluteAny, T> : RevoluteBase<2, FullRotation<T, T>, T> {
         save_rotation(store, R);
         return Base{b, {R}};
     }
-    static Joint stored(const Body& b, const T* store) { return Base{b, {load_rotation(store)}}; }
+    static Joint stored(const Body& b, const T* store) { return Base{b, {mat(store)}}; }
 };
 
 template <class T>
@@ -215,7 +209,7 @@ struct Joint<Kind::Prismatic, T> {
     static Joint at(const Body& b, const T* q, const SinCos<T>&, T* store) {
         const T d = b.scale * q[b.iq] + b.offset;
         const Vec3<T> p = d * (mat(b.R) * vec(b.axis)) + vec(b.p);
-        store[0] = p.x, store[1] = p.y, store[2] = p.z;
+        write(p, store);
         return stored(b, store);
     }
     static Joint stored(const Body& b, const T* store) { return {b, {mat(b.R)}, {store[0], store[1], store[2]}}; }
@@ -242,7 +236,7 @@ struct Joint<Kind::Ball, T> {
         save_rotation(store, R);
         return {b, {R}};
     }
-    static Joint stored(const Body& b, const T* store) { return {b, {load_rotation(store)}}; }
+    static Joint stored(const Body& b, const T* store) { return {b, {mat(store)}}; }
 
     Vec3<double> p() const { return vec(body.p); }
     Vec3<T> rate(const T* qd) const { return {qd[body.iv], qd[body.iv + 1], qd[body.iv + 2]}; }
@@ -273,12 +267,10 @@ struct Joint<Kind::Free, T> {
         if (!b.aligned) R = mat(b.R) * R, p = mat(b.R) * p;
         p += vec(b.p);
         save_rotation(store, R);
-        store[9] = p.x, store[10] = p.y, store[11] = p.z;
+        write(p, store + 9);
         return {b, {R}, p};
     }
-    static Joint stored(const Body& b, const T* store) {
-        return {b, {load_rotation(store)}, {store[9], store[10], store[11]}};
-    }
+    static Joint stored(const Body& b, const T* store) { return {b, {mat(store)}, {store[9], store[10], store[11]}}; }
 
     Vec3<T> p() const { return offset; }
     Spatial<T> rate(const T* qd) const {

@@ -81,10 +81,10 @@ inline void joint_difference(const Body& b, const double* q0, const double* q1, 
     if (b.kind == Kind::Free) {
         const V w = logarithm(product(conjugate(load_quaternion(x + 3)), load_quaternion(y + 3)));
         const V u = inverse_left_jacobian_times(tmul(rotation(x + 3), vec(y) - vec(x)), w);
-        v[0] = u.x, v[1] = u.y, v[2] = u.z, v[3] = w.x, v[4] = w.y, v[5] = w.z;
+        write(u, v), write(w, v + 3);
     } else if (b.kind == Kind::Ball) {
         const V w = logarithm(product(conjugate(load_quaternion(x)), load_quaternion(y)));
-        v[0] = w.x, v[1] = w.y, v[2] = w.z;
+        write(w, v);
     } else {
         v[0] = *y - *x;
     }

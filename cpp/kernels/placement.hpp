@@ -46,6 +46,28 @@ inline const Placement<T>* parent_of(const Placement<T>* placements, const Body&
     return body.parent < 0 ? nullptr : placements + body.parent;
 }
 
+// Poses of all bodies and unit twists S of the degrees of freedom, in world axes about `origin`: the origin of the
+// first body. Calls placed(i) after each body.
+template <class T, class Placed>
+inline void place_columns(const Model& model, const T* q, SinCos<T>* angles, Placement<T>* at, Spatial<T>* S,
+                          Vec3<T>& origin, Placed&& placed) {
+    joint_angles(model, q, angles);
+    const int n = static_cast<int>(model.bodies.size());
+    for (int i = 0; i < n; ++i) {
+        const Body& body = model.bodies[i];
+        visit(body.kind, [&](auto kind) {
+            using J = Joint<decltype(kind)::value, T>;
+            T store[joint_words];
+            const J joint = J::at(body, q, angles[i], store);
+            place<T>(joint, parent_of(at, body), at[i]);
+            if (i == 0) origin = at[0].p;
+            if (body.parent < 0) at[i].p -= origin;
+            for (int k = 0; k < J::n; ++k) S[body.column + k] = joint.world_column(k, at[i].R, at[i].p);
+        });
+        placed(i);
+    }
+}
+
 // Pose of a frame, given those of the bodies.
 template <class T>
 inline Placement<T> place_frame(const FixedFrame& frame, const Placement<T>* bodies) {

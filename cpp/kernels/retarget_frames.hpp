@@ -104,21 +104,9 @@ class FrameStep {
 
     // Poses and columns about the origin of the first body.
     void place() {
-        joint_angles(model_, q_, angles_);
-        const int n = static_cast<int>(model_.bodies.size());
-        for (int i = 0; i < n; ++i) {
-            const Body& body = model_.bodies[i];
-            visit(body.kind, [&](auto kind) {
-                using J = Joint<decltype(kind)::value, T>;
-                T store[joint_words];
-                const J joint = J::at(body, q_, angles_[i], store);
-                kinodyn::KINODYN_TARGET::place<T>(joint, parent_of(at_, body), at_[i]);
-                if (i == 0) origin_ = at_[0].p;
-                if (body.parent < 0) at_[i].p -= origin_;
-                for (int k = 0; k < J::n; ++k) S_[body.column + k] = joint.world_column(k, at_[i].R, at_[i].p);
-            });
-        }
+        place_columns(model_, q_, angles_, at_, S_, origin_, [](int) {});
     }
+
     // Could the point be below the ground in any lane, however its body is turned?
     bool reaches_ground(int k) const {
         if (!p_.above_ground[k]) return false;

@@ -22,8 +22,8 @@ inline void for_wrenches(Work<T>& w, const T* q, F&& add) {
         if (frame.body < 0) continue;  // wrenches on the world have no effect
         const T* x = w.in[w.call.first_wrench() + k];
         const Mat3<T>& R = placements[frame.body].R;
-        const Vec3<T> force = tmul(R, Vec3<T>{x[0], x[1], x[2]});
-        const Vec3<T> moment = tmul(R, Vec3<T>{x[3], x[4], x[5]});
+        const Vec3<T> force = tmul(R, vec(x));
+        const Vec3<T> moment = tmul(R, vec(x + 3));
         add(frame.body, Spatial<T>{force, moment + cross(vec(frame.p), force)});
     }
 }

@@ -38,15 +38,6 @@ inline void move_list(Work<T>& w, const T* q, const T* qd, PointBody<T>* moving)
     }
 }
 
-template <class T>
-inline Vec3<T> get(const T* x) {
-    return {x[0], x[1], x[2]};
-}
-template <class T>
-inline void put(T* out, const Vec3<T>& x) {
-    out[0] = x.x, out[1] = x.y, out[2] = x.z;
-}
-
 // Inputs: 0 q, 1 v, 2 points in their frames, call.frames. Outputs: 0 positions in the world, 1 velocities, 2 arms from
 // the frame's origin, all in world axes.
 struct PointMotion {
@@ -59,7 +50,7 @@ struct PointMotion {
         move_list(w, w.in[0], w.in[1], moving);
         for (int k = 0; k < w.call.frames.size; ++k) {
             const FixedFrame& frame = w.model.frames[w.call.frames[k]];
-            const Vec3<T> point = get(w.in[2] + 3 * k);
+            const Vec3<T> point = vec(w.in[2] + 3 * k);
             Vec3<T> arm, p, rate = {0.0, 0.0, 0.0};
             if (frame.body < 0) {
                 arm = mat(frame.R) * point;
@@ -71,9 +62,9 @@ struct PointMotion {
                 p = m.at.p + origin + arm;
                 rate = m.v.lin + cross(m.v.ang, origin + arm);
             }
-            put(w.out[0] + 3 * k, p);
-            put(w.out[1] + 3 * k, rate);
-            put(w.out[2] + 3 * k, arm);
+            write(p, w.out[0] + 3 * k);
+            write(rate, w.out[1] + 3 * k);
+            write(arm, w.out[2] + 3 * k);
         }
     }
 };
@@ -90,15 +81,15 @@ struct SoftForces {
         const int normal_stride = settings.shared_normal ? 0 : 3;
         for (int k = 0; k < w.call.out[2].size; ++k) w.out[2][k] = 0.0;
         for (int k = 0; k < settings.n_points; ++k) {
-            const Vec3<T> p = get(w.in[in::position] + 3 * k);
-            Vec3<T> stretch = p - get(w.in[in::anchor] + 3 * k);
+            const Vec3<T> p = vec(w.in[in::position] + 3 * k);
+            Vec3<T> stretch = p - vec(w.in[in::anchor] + 3 * k);
             const Vec3<T> force =
                 law(w.in[in::stiffness][k], w.in[in::damping][k], w.in[in::friction][k], w.in[in::height][k],
-                    get(w.in[in::normal] + normal_stride * k), get(w.in[in::velocity] + 3 * k), stretch);
-            put(w.out[0] + 3 * k, force);
-            put(w.out[1] + 3 * k, p - stretch);
+                    vec(w.in[in::normal] + normal_stride * k), vec(w.in[in::velocity] + 3 * k), stretch);
+            write(force, w.out[0] + 3 * k);
+            write(p - stretch, w.out[1] + 3 * k);
             T* wrench = w.out[2] + 6 * settings.points[k].owner;
-            const Vec3<T> moment = cross(get(w.in[in::arm] + 3 * k), force);
+            const Vec3<T> moment = cross(vec(w.in[in::arm] + 3 * k), force);
             wrench[0] += force.x, wrench[1] += force.y, wrench[2] += force.z;
             wrench[3] += moment.x, wrench[4] += moment.y, wrench[5] += moment.z;
         }

@@ -41,26 +41,17 @@ struct State {
         com_jacobian_of(model, world, w.out[out::com_jacobian]);
         momentum_matrix_of(model, world, com, w.out[out::momentum_matrix]);
 
-        put(w.out[out::com], com + world.origin);
-        put(w.out[out::com_velocity], model.inverse_mass * momentum.lin);
-        put(w.out[out::momentum], momentum.lin);
-        put(w.out[out::momentum] + 3, momentum.ang - cross(com, momentum.lin));
-        put(w.out[out::momentum_bias], force.lin + model.total_mass * vec(g));
-        put(w.out[out::momentum_bias] + 3, force.ang - cross(com, force.lin));
+        write(com + world.origin, w.out[out::com]);
+        write(model.inverse_mass * momentum.lin, w.out[out::com_velocity]);
+        write(about(com, momentum), w.out[out::momentum]);
+        write(force.lin + model.total_mass * vec(g), w.out[out::momentum_bias]);
+        write(force.ang - cross(com, force.lin), w.out[out::momentum_bias] + 3);
         poses(w, world);
-        for (int c = 0; c < model.ncolumns; ++c) {
-            put(w.out[out::columns] + 6 * c, world.S[c].lin);
-            put(w.out[out::columns] + 6 * c + 3, world.S[c].ang);
-        }
-        put(w.out[out::columns] + 6 * model.ncolumns, world.origin);
+        for (int c = 0; c < model.ncolumns; ++c) write(world.S[c], w.out[out::columns] + 6 * c);
+        write(world.origin, w.out[out::columns] + 6 * model.ncolumns);
     }
 
   private:
-    template <class T>
-    static void put(T* out, const Vec3<T>& a) {
-        out[0] = a.x, out[1] = a.y, out[2] = a.z;
-    }
-
     // Torques at zero acceleration; returns the sum of all wrenches on bodies.
     template <class T>
     static Spatial<T> bias(const Work<T>& w, const World<T>& world, Spatial<T>* f, T* tau) {

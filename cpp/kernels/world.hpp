@@ -29,21 +29,7 @@ struct World {
     }
 
     void place_all(const Model& model, const T* q) {
-        const int n = static_cast<int>(model.bodies.size());
-        joint_angles(model, q, angles);
-        for (int i = 0; i < n; ++i) {
-            const Body& body = model.bodies[i];
-            visit(body.kind, [&](auto kind) {
-                using J = Joint<decltype(kind)::value, T>;
-                T store[joint_words];
-                const J joint = J::at(body, q, angles[i], store);
-                place<T>(joint, parent_of(at, body), at[i]);
-                if (i == 0) origin = at[0].p;
-                if (body.parent < 0) at[i].p -= origin;
-                for (int k = 0; k < J::n; ++k) S[body.column + k] = joint.world_column(k, at[i].R, at[i].p);
-            });
-            I[i] = inertia_at(body, at[i]);
-        }
+        place_columns(model, q, angles, at, S, origin, [&](int i) { I[i] = inertia_at(model.bodies[i], at[i]); });
     }
 
     static RigidInertia<T> inertia_at(const Body& body, const Placement<T>& at) {

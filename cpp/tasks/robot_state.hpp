@@ -74,14 +74,9 @@ inline void move_bodies(const Model& model, const World<double>& world, const do
     }
 }
 
-// A wrench or a momentum about another point.
-inline Spatial<double> about(const V& point, const Spatial<double>& w) { return {w.lin, w.ang - cross(point, w.lin)}; }
-
 inline double component(const Spatial<double>& s, int k) {
     const V& a = k < 3 ? s.lin : s.ang;
     return k % 3 == 0 ? a.x : k % 3 == 1 ? a.y : a.z;
 }
-inline void write(const V& a, double* out) { out[0] = a.x, out[1] = a.y, out[2] = a.z; }
-inline void write(const Spatial<double>& s, double* out) { write(s.lin, out), write(s.ang, out + 3); }
 
 }  // namespace kinodyn::KINODYN_TARGET
