@@ -4,7 +4,7 @@
 
 Goals are poses of a hand, of random configurations that stand, are collision-free, and have the hand in the scene
 (whole_body_scenes.py). The best time of --rounds calls counts, from Python, inverse kinematics and checks included;
-what is computed once for a robot (spheres, allowed pairs) is not.
+what is computed once for a robot (spheres, allowed pairs) is not. CPU time (all threads) tells what a loaded machine adds.
 
     --verify    check every path at 16 samples of each motion: feet, CoM, and collisions by coal on the exact shapes
 """
@@ -29,13 +29,13 @@ SAMPLES = 16  # of a motion
 PERCENTILES = (50, 90, 95, 100)
 
 
-def solve(body: Humanoid, reach: Reach, budget: float) -> tuple[kd.planning.Plan, float]:
-    """Return a plan and the time of the call [s]."""
+def solve(body: Humanoid, reach: Reach, budget: float) -> tuple[kd.planning.Plan, float, float]:
+    """Return a plan, the time of the call and its CPU time [s]."""
     goal = {body.hand: reach.T_world_hand}
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     constraints = [kd.planning.Standing()]
     plan = kd.planning.plan(body.robot, body.start, goal, reach.world, constraints=constraints, time_budget=budget)
-    return plan, time.perf_counter() - begin
+    return plan, time.perf_counter() - begin, time.process_time() - cpu
 
 
 def verify(body: Humanoid, reach: Reach, plan: kd.planning.Plan) -> dict[str, float]:
@@ -61,11 +61,12 @@ def measure(body: Humanoid, scene: str, args: argparse.Namespace) -> dict[str, A
     """Plan all problems of a scene."""
     reaches = [random_reach(body, scene, seed) for seed in range(args.count)]
     solve(body, reaches[0], 0.1)
-    times, plans = [], []
+    times, cpu_times, plans = [], [], []
     for reach in reaches:
         runs = [solve(body, reach, BUDGET) for _ in range(args.rounds)]
         plans.append(runs[0][0])
-        times.append(min(seconds for _, seconds in runs))
+        times.append(min(seconds for _, seconds, _ in runs))
+        cpu_times.append(min(seconds for _, _, seconds in runs))
     solved = np.array([plan.success for plan in plans])
     result: dict[str, Any] = {
         "robot": body.name,
@@ -73,7 +74,11 @@ def measure(body: Humanoid, scene: str, args: argparse.Namespace) -> dict[str, A
         "problems": args.count,
         "solved": int(solved.sum()),
         "within_limit": float((solved & (np.array(times) <= LIMIT)).mean()),
+        "within_limit_cpu": float((solved & (np.array(cpu_times) <= LIMIT)).mean()),
         **{f"p{p}_ms": 1e3 * float(np.percentile(times, p)) for p in PERCENTILES},
+        **{f"p{p}_cpu_ms": 1e3 * float(np.percentile(cpu_times, p)) for p in PERCENTILES},
+        "unsolved": [seed for seed, plan in enumerate(plans) if not plan.success],
+        "slow": [seed for seed, seconds in enumerate(times) if seconds > LIMIT],
         "vertices": float(np.median([len(plan.path) for plan in plans])),
         "statuses": sorted({plan.status for plan in plans}),
     }
@@ -109,6 +114,8 @@ def main() -> None:
         times = "".join(f"{row[f'p{p}_ms']:9.1f}" for p in PERCENTILES)
         fraction = f"{100 * row['within_limit']:.0f} %"
         print(f"{row['robot']:10}{row['scene']:8}{row['solved']:3} of {row['problems']:<4}{fraction:>10}   {times}")
+        cpu = "".join(f"{row[f'p{p}_cpu_ms']:9.1f}" for p in PERCENTILES)
+        print(f"{'':18}CPU time      {100 * row['within_limit_cpu']:3.0f} %   {cpu}")
         if args.verify:
             print(
                 f"{'':18}feet move {row['foot_moves_mm']:.2g} mm, CoM margin {row['com_margin_mm']:.3g} mm, "

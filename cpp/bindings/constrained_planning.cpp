@@ -47,8 +47,16 @@ void make_problem(ConstrainedProblem* self, const CollisionQuery& query, const C
                                   samples_manifold);
     self->lower = values(lower);
     self->upper = values(upper);
-    self->set_ends(start.data(), goals.data(), static_cast<int>(goals.shape(0)));
+    self->set_start(start.data());
+    self->add_goals(goals.data(), static_cast<int>(goals.shape(0)));
 }
+
+void add_goals(ConstrainedProblem& self, const Rows& goals) {
+    require(goals.shape(1) == static_cast<std::size_t>(self.nq), "goals need nq numbers");
+    self.add_goals(goals.data(), static_cast<int>(goals.shape(0)));
+}
+
+void end_after(ConstrainedProblem& self, double seconds) { self.deadline = steady_time() + seconds; }
 
 nb::object path_of(const ConstrainedProblem& problem) {
     const auto nq = static_cast<std::size_t>(problem.nq);
@@ -62,7 +70,10 @@ void bind_constrained_planning(nb::module_& m) {
     nb::class_<ConstraintTable>(m, "ConstraintTable").def("__init__", &make_table, nb::keep_alive<1, 2>());
     nb::class_<ConstrainedProblem>(m, "ConstrainedProblem")
         .def("__init__", &make_problem, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("add_goals", &add_goals)
+        .def("end_after", &end_after)
         .def_prop_ro("path", &path_of)
+        .def_rw("max_iterations", &ConstrainedProblem::max_iterations)
         .def_ro("iterations", &ConstrainedProblem::iterations)
         .def_ro("steps", &ConstrainedProblem::steps);
     m.def("constrained_rrt", [kernel = KernelHandle("constrained_rrt")](ConstrainedProblem& p, double seconds) {

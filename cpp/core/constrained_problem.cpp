@@ -70,15 +70,17 @@ void ConstrainedProblem::coordinates(const double* q, float* out) const {
     }
 }
 
-void ConstrainedProblem::add_root(ConfigurationTree& tree, const double* q) {
+int ConstrainedProblem::add_root(ConfigurationTree& tree, const double* q) {
     std::vector<float> x(static_cast<std::size_t>(dim));
     coordinates(q, x.data());
-    tree.add(q, x.data(), -1);
+    return tree.add(q, x.data(), -1);
 }
 
-void ConstrainedProblem::set_ends(const double* start, const double* goals, int n_goals) {
-    add_root(start_tree, start);
-    for (int i = 0; i < n_goals; ++i) add_root(goal_tree, goals + static_cast<std::ptrdiff_t>(i) * nq);
+void ConstrainedProblem::set_start(const double* start) { add_root(start_tree, start); }
+
+void ConstrainedProblem::add_goals(const double* goals, int n_goals) {
+    for (int i = 0; i < n_goals; ++i)
+        new_goals.push_back(add_root(goal_tree, goals + static_cast<std::ptrdiff_t>(i) * nq));
 }
 
 void ConstrainedProblem::join(int start_node, int goal_node) {

@@ -103,7 +103,8 @@ struct ConstrainedProblem {
     ConstrainedProblem(const CollisionQuery& query, const ConstraintTable& constraints,
                        const ConstrainedSettings& settings, std::uint64_t seed, bool samples_manifold);
     static int dimension(const ConstraintTable& table, bool samples_manifold);
-    void set_ends(const double* start, const double* goals, int n_goals);
+    void set_start(const double* start);
+    void add_goals(const double* goals, int n_goals);
     // Makes the path through two nodes where the trees meet.
     void join(int start_node, int goal_node);
     // Replaces the vertices between `first` and `last` by n others.
@@ -118,9 +119,10 @@ struct ConstrainedProblem {
     std::vector<double> lower, upper;  // bounds of the samples, by joint with one coordinate
     ConfigurationTree start_tree, goal_tree;
     std::uint64_t random_state;
-    long iterations = 0, steps = 0;
-    double seconds = 0;   // limit of the next call
-    double deadline = 0;  // its end, by steady_time
+    long iterations = 0, steps = 0, max_iterations = 1L << 62;
+    std::vector<int> new_goals;  // nodes of the goal tree that are not yet tried from the start
+    double seconds = 0;          // limit of the next call
+    double deadline = 1e300;     // by steady_time, at which extensions are cut off
     bool solved = false;
     std::vector<double> path;  // (n, nq)
 
@@ -134,7 +136,7 @@ struct ConstrainedProblem {
     }
 
   private:
-    void add_root(ConfigurationTree& tree, const double* q);
+    int add_root(ConfigurationTree& tree, const double* q);
 };
 
 }  // namespace kinodyn

@@ -26,11 +26,12 @@ class ConstrainedRrt {
         tangent_ = m.take(p_.query.robot().nv);
     }
 
-    // Searches until a path is found or the time limit is reached.
+    // Searches until a path is found, or `seconds` have passed: iterations are not cut off, so that the result does not
+    // depend on how often a search is continued.
     void run() {
-        p_.deadline = steady_time() + p_.seconds;
-        if (p_.iterations == 0 && connect_roots()) return;
-        while (!p_.solved && steady_time() < p_.deadline) iterate();
+        const double end = steady_time() + p_.seconds;
+        if (connect_roots(end)) return;
+        while (!p_.solved && p_.iterations < p_.max_iterations && steady_time() < end) iterate();
     }
 
     // Shortcuts between random vertices of the path.
@@ -47,11 +48,13 @@ class ConstrainedRrt {
     }
 
   private:
-    bool connect_roots() {
-        const int goals = p_.goal_tree.table.size();
-        for (int i = 0; i < goals && steady_time() < p_.deadline; ++i) {
-            const int reached = extend(p_.start_tree, 0, p_.goal_tree.q(i), true, __builtin_inf());
-            if (met_) return p_.join(reached, i), true;
+    // Extends from the start to the goals that have been added.
+    bool connect_roots(double end) {
+        while (!p_.new_goals.empty() && steady_time() < end) {
+            const int goal = p_.new_goals.front();
+            p_.new_goals.erase(p_.new_goals.begin());
+            const int reached = extend(p_.start_tree, 0, p_.goal_tree.q(goal), true, __builtin_inf());
+            if (met_) return p_.join(reached, goal), true;
         }
         return false;
     }

@@ -75,7 +75,7 @@ struct PlanningProblem {
     long max_iterations = 1L << 62;
     bool continuous = false;  // whether edges of the trees are checked continuously
     double length_bound = std::numeric_limits<double>::infinity();  // only paths shorter than this are of interest
-    int n_goals = 0;
+    int n_goals = 0, goals_tried = 0;
     bool solved = false;
     std::vector<float> path;  // (n, dim)
     int blocked_edge = -1;    // first edge of the path that is not free throughout

@@ -50,9 +50,8 @@ class RrtConnect {
   private:
     // Tries the straight edges from the start to the goals: in open space one of them is often free.
     bool connect_roots(double end) {
-        if (p_.iterations > 0) return false;
         float q[max_planned_dofs];
-        for (int i = 0; i < p_.goal_tree.size() && (i == 0 || steady_time() < end); ++i) {
+        for (int i = p_.goals_tried; i < p_.n_goals && (i == 0 || steady_time() < end); p_.goals_tried = ++i) {
             load(p_.goal_tree, i, q);
             if (!edge_free(p_.start_tree, 0, q)) continue;
             finish(0, i);

@@ -568,7 +568,10 @@ class ConstraintTable:
 class ConstrainedProblem:
     path: Array
     iterations: int
+    max_iterations: int
     steps: int
+    def add_goals(self, goals: Array, /) -> None: ...
+    def end_after(self, seconds: float, /) -> None: ...
     def __init__(
         self,
         query: CollisionQuery,

@@ -1,4 +1,9 @@
-"""Plan motions that satisfy constraints: trees on the constraint manifold, in the core, then checks of the path."""
+"""Plan motions that satisfy constraints: trees on the constraint manifold, in the core, then checks of the path.
+
+Searches take turns, each for a number of iterations that doubles from round to round: on spheres, then on smaller
+spheres with a check of the path on the exact shapes. Each round adds goals. What is done next does not depend on the
+time that the rounds before took: the same seed gives the same path on a slow machine, if there is time for it.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +12,21 @@ from itertools import count
 
 import numpy as np
 
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.collision.spheres import RESOLUTION
-from kinodyn.layouts import layout
-from kinodyn.planning.constrained_goals import constrained_goals
+from kinodyn.planning.constrained_goals import ConstrainedGoals, constrained_goals
 from kinodyn.planning.constrained_space import ConstrainedSpace
+from kinodyn.planning.constrained_trees import Trees
 from kinodyn.planning.exact_paths import without_vertices
 from kinodyn.planning.goals import GOAL_TIME_FRACTION, Goal
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.settings import PlannerSettings
 
-INTERRUPT_INTERVAL = 0.05  # [s] after which Ctrl-C takes effect
-STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where the constraints need it
-RANGE = 3.0  # [rad or m] longest extension of a tree
-SAMPLE_SPREAD = 0.1  # standard deviation of samples around the line to the goal, as a fraction of a joint's range
-STEP_ITERATIONS = 8  # of the projection of a step
-SPHERES_TIME_FRACTION = 0.5  # fraction of the remaining time before the exact shapes decide
+FIRST_ITERATIONS = 400  # of the search on spheres in the first round; doubled in each further round
+FIRST_BATCHES = 16  # of guesses for further goals after the first round; doubled likewise
+MAX_DOUBLINGS = 20
+EXACT_FRACTION = 0.25  # of these iterations for each search that the exact shapes verify
 RADIUS_REDUCTIONS = (0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
 
 
@@ -57,7 +59,7 @@ class _Search:
         self.space, self.settings, self.seed = space, settings, seed
         self.begin, self.end = begin, begin + time_budget
         self.budget = time_budget
-        self.iterations = 0
+        self.searches: list[_OnSpheres | _OnExactShapes] = []
 
     def result(self, status: Status, message: str, path: Array | None = None, planned: float | None = None) -> Plan:
         space, now = self.space, time.perf_counter()
@@ -65,7 +67,7 @@ class _Search:
         found = np.empty((0, space.robot.nq)) if path is None else path
         deviations = () if path is None else space.constraints.deviations(path)
         names = tuple(joint.name for joint in space.constraints.joints)
-        times = planned - self.begin, now - planned, self.iterations
+        iterations = sum(search.trees.iterations for search in self.searches if search.trees is not None)
         kept = space.constraints.constraints
         return Plan(
             space.robot,
@@ -74,7 +76,9 @@ class _Search:
             found,
             names,
             space.snapshot,
-            *times,
+            planned - self.begin,
+            now - planned,
+            iterations,
             allowed=space.allowed,
             constraints=kept,
             deviations=deviations,
@@ -83,119 +87,171 @@ class _Search:
 
     def plan(self, goal: Goal) -> Plan:
         space = self.space
-        colliding = space.colliding(space.start)
-        if colliding:
-            return self.result("start_in_collision", f"the start collides: {colliding}")
-        violation = space.constraints.violation(space.start)
-        if violation:
-            return self.result("start_violates_constraint", f"the start violates {violation}")
         try:
+            colliding = space.colliding(space.start)
+            if colliding:
+                return self.result("start_in_collision", f"the start collides: {colliding}")
+            violation = space.constraints.violation(space.start)
+            if violation:
+                return self.result("start_violates_constraint", f"the start violates {violation}")
             goals = constrained_goals(space, goal, self.begin + GOAL_TIME_FRACTION * self.budget, self.seed)
             if goals.status != "solved":
                 return self.result(goals.status, goals.reason)
-            return self.on_spheres(goals.q) or self.on_exact_shapes(goals.q) or self.unsolved()
+            return self.rounds(goals)
         except KeyboardInterrupt:
-            return self.result("interrupted", f"stopped after {time.perf_counter() - self.begin:.3g} s")
+            return self.interrupted()
 
-    def unsolved(self) -> Plan:
+    def rounds(self, goals: ConstrainedGoals) -> Plan:
+        """Search by turns, with more goals in each round, until the time is used up."""
+        self.searches = [_OnSpheres(self, goals.q)]
+        if self.space.exact is not None:
+            self.searches += [_OnExactShapes(self, shrink, goals.q) for shrink in RADIUS_REDUCTIONS]
+        for k in count():
+            effort = 2 ** min(k, MAX_DOUBLINGS)
+            for search in self.searches:
+                path = search.run(FIRST_ITERATIONS * effort)
+                if path is not None:
+                    return self.simplified(search, path)
+            if time.perf_counter() > self.end or (goals.are_all and not any(s.trees for s in self.searches)):
+                break
+            further = goals.more(FIRST_BATCHES * effort, self.end)
+            for search in self.searches:
+                search.add_goals(further)
         return self.result("no_path", f"no path was found within {self.budget:g} s")
 
-    def on_spheres(self, goals: Array) -> Plan | None:
-        """Search between configurations whose spheres are free."""
-        query = self.space.query()
-        first = self.space.escape(query, self.space.start, self.end)
-        free = query.free(goals)
-        found = []
-        for goal in goals[free] if free.any() else goals:
-            last = self.space.escape(query, goal, self.end) if time.perf_counter() < self.end else None
-            found += [] if last is None else [last]
-        if first is None or not found:
+    def simplified(self, search: _OnSpheres | _OnExactShapes, path: Array) -> Plan:
+        planned = time.perf_counter()
+        try:
+            return self.result("solved", "", search.simplified(path), planned)
+        except KeyboardInterrupt:
+            return self.interrupted(path)
+
+    def interrupted(self, path: Array | None = None) -> Plan:
+        return self.result("interrupted", f"stopped after {time.perf_counter() - self.begin:.3g} s", path)
+
+
+class _OnSpheres:
+    """Search between configurations whose spheres are free; motions on the exact shapes lead there from the ends."""
+
+    def __init__(self, owner: _Search, goals: Array) -> None:
+        self.owner, self.space = owner, owner.space
+        self.query = self.space.query()
+        self.trees: Trees | None = None
+        self.leaves = self.space.escape(self.query, self.space.start, owner.end)  # from the start
+        self.arrivals: list[Array] = []  # from goals
+        self.add_goals(goals)
+
+    def add_goals(self, goals: Array) -> None:
+        """Add goals (n, nq); those whose spheres are not free only while there are no others."""
+        if self.leaves is None or not len(goals):
+            return
+        free = self.query.free(goals)
+        candidates = goals[free] if free.any() or self.arrivals else goals
+        arrivals = []
+        for goal in candidates:
+            motion = self.space.escape(self.query, goal, self.owner.end) if self._has_time() else None
+            arrivals += [] if motion is None else [motion]
+        if not arrivals:
+            return
+        self.arrivals += arrivals
+        ends = np.array([motion[-1] for motion in arrivals])
+        if self.trees is None:
+            owner, start = self.owner, self.leaves[-1]
+            self.trees = Trees(self.space, self.query, owner.settings, start, ends, owner.end, owner.seed)
+        else:
+            self.trees.add_goals(ends)
+
+    def run(self, iterations: int) -> Array | None:
+        """Return a path (n, nq) that satisfies the constraints and is free, None if none is found."""
+        if self.trees is None:
             return None
-        left = max(self.end - time.perf_counter(), 0.0)
-        limit = self.end - (0.0 if self.space.exact is None else (1.0 - SPHERES_TIME_FRACTION) * left)
-        for attempt in count():
-            ends = first[-1], np.array([last[-1] for last in found])
-            path = self.search(query, ends, limit, attempt)
-            if path is None:
-                return None
-            planned = time.perf_counter()
-            path, last = self.shortened(), found[int(np.argmin([np.abs(q[-1] - path[-1]).max() for q in found]))]
-            if not self.space.constraints.constraints:
-                path = self.straightened(query, path)
+        self.trees.allow(iterations)
+        while (path := self.trees.search()) is not None:
             if self.space.constraints.kept(path):
-                return self.result("solved", "", np.concatenate([first[:-1], path, last[-2::-1]]), planned)
-        raise AssertionError("unreachable")
+                return self._whole(path)
+            self.trees.restart()
+        return None
 
-    def on_exact_shapes(self, goals: Array) -> Plan | None:
-        """Search with smaller spheres, and verify each path on the exact shapes."""
-        for attempt in count():
-            if self.space.exact is None or time.perf_counter() > self.end:
-                return None
-            query = self.space.query(RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)])
-            free = goals[query.free(goals)]
-            if not query.free(self.space.start) or not len(free):
-                if attempt >= len(RADIUS_REDUCTIONS):
-                    return None
-                continue
-            path = self.search(query, (self.space.start, free), self.end, attempt)
-            if path is None:
-                return None
-            if self.space.constraints.kept(path) and self.space.exactly_free(path, self.end):
-                planned = time.perf_counter()
-                return self.result("solved", "", self.shortened_exactly(query, path), planned)
-        raise AssertionError("unreachable")
+    def simplified(self, path: Array) -> Array:
+        """Shorten the path that was found last."""
+        assert self.trees is not None
+        shorter = self.trees.shortened()
+        if not self.space.constraints.constraints:
+            shorter = _straightened(self.owner, self.query, shorter)
+        return self._whole(shorter) if self.space.constraints.kept(shorter) else path
 
-    def search(self, query: Query, ends: tuple[Array, Array], end: float, attempt: int) -> Array | None:
-        """Return a path (n, nq) from a start (nq,) to one of some goals (n, nq), None if none is found in time."""
-        self.problem = self.problem_of(query, ends, attempt)
-        solved = False
-        while not solved:
-            left = end - time.perf_counter()
-            solved = _core.constrained_rrt(self.problem, min(max(left, 0.0), INTERRUPT_INTERVAL))
-            if left <= INTERRUPT_INTERVAL:
-                break
-        self.iterations += self.problem.iterations
-        return self.problem.path if solved else None
+    def _has_time(self) -> bool:
+        return time.perf_counter() < self.owner.end
 
-    def shortened(self) -> Array:
-        _core.shorten_constrained(self.problem, max(self.end - time.perf_counter(), 0.0))
-        return self.problem.path
+    def _whole(self, path: Array) -> Array:
+        assert self.leaves is not None
+        last = self.arrivals[int(np.argmin([np.abs(q[-1] - path[-1]).max() for q in self.arrivals]))]
+        return np.concatenate([self.leaves[:-1], path, last[-2::-1]])
 
-    def straightened(self, query: Query, path: Array) -> Array:
-        """Remove vertices of a path (n, nq) that no constraint requires."""
 
-        def connect(a: Array, b: Array) -> Array | None:
-            return np.array([a, b]) if query.motion_free(a, b, self.settings.resolution) else None
+class _OnExactShapes:
+    """Search with smaller spheres; each path is verified on the exact shapes."""
 
-        return without_vertices(self.space.robot.difference, path, connect, self.end)
+    def __init__(self, owner: _Search, shrink: float, goals: Array) -> None:
+        self.owner, self.space, self.shrink = owner, owner.space, shrink
+        self.waiting: Array = goals  # goals that are not yet added
+        self.query: Query | None = None
+        self.trees: Trees | None = None
 
-    def shortened_exactly(self, query: Query, path: Array) -> Array:
+    def add_goals(self, goals: Array) -> None:
+        """Add goals (n, nq)."""
+        self.waiting = np.concatenate([self.waiting, goals])
+
+    def run(self, iterations: int) -> Array | None:
+        """Return a path (n, nq) that satisfies the constraints and is free, None if none is found."""
+        owner, space = self.owner, self.space
+        query = self._prepare()
+        if query is None or self.trees is None:
+            return None
+        self.trees.allow(int(EXACT_FRACTION * iterations))
+        while (path := self.trees.search()) is not None:
+            if space.constraints.kept(path) and space.exactly_free(path, owner.end):
+                return path
+            self.trees.restart()
+        return None
+
+    def simplified(self, path: Array) -> Array:
         """Replace parts of a path (n, nq) by motions along the constraints that are free on the exact shapes."""
-        failures, resolution = 0, self.settings.resolution
+        owner, space, query, failures = self.owner, self.space, self.query, 0
+        assert query is not None
 
         def connect(a: Array, b: Array) -> Array | None:
             nonlocal failures
-            motion = self.space.motion(a, b) if failures < self.settings.shortcut_failures else None
-            if motion is None or not query.motion_free(motion[:-1], motion[1:], resolution).all():
+            motion = space.motion(a, b) if failures < owner.settings.shortcut_failures else None
+            if motion is None or not query.motion_free(motion[:-1], motion[1:], owner.settings.resolution).all():
                 return None
-            if self.space.exactly_free(motion, self.end):
+            if space.exactly_free(motion, owner.end):
                 return motion
             failures += 1
             return None
 
-        return without_vertices(self.space.robot.difference, path, connect, self.end)
+        return without_vertices(space.robot.difference, path, connect, owner.end)
 
-    def problem_of(self, query: Query, ends: tuple[Array, Array], attempt: int) -> _core.ConstrainedProblem:
-        """Return the problem for the core; steps are shorter with each attempt."""
-        record = np.zeros(1, dtype=layout("constrained_planner"))
-        record["step"], record["range"], record["spread"] = STEP / 2.0 ** min(attempt, 4), RANGE, SAMPLE_SPREAD
-        record["resolution"], record["max_iterations"] = self.settings.resolution, STEP_ITERATIONS
-        record["shortcut_failures"] = self.settings.shortcut_failures
-        order = np.array(query.core.moving_q, dtype=np.intp)
-        joints = np.vstack(ends)[:, order]
-        lower, upper = (bound[order] for bound in self.space.constraints.bounds)
-        lower = np.where(np.isfinite(lower), lower, joints.min(axis=0) - np.pi)
-        upper = np.where(np.isfinite(upper), upper, joints.max(axis=0) + np.pi)
-        table = self.space.constraints.rows.core
-        samples = bool(self.space.constraints.sampled)
-        return _core.ConstrainedProblem(query.core, table, record, self.seed + attempt, lower, upper, *ends, samples)
+    def _prepare(self) -> Query | None:
+        """Return the query, with trees from all goals whose spheres are free; None where those of the start are not."""
+        owner = self.owner
+        if self.query is None:
+            self.query = self.space.query(self.shrink)
+        if not len(self.waiting):
+            return self.query
+        goals, self.waiting = self.waiting[self.query.free(self.waiting)], self.waiting[:0]
+        if self.trees is not None:
+            self.trees.add_goals(goals)
+        elif len(goals) and self.query.free(self.space.start):
+            start = self.space.start
+            self.trees = Trees(self.space, self.query, owner.settings, start, goals, owner.end, owner.seed)
+        return self.query
+
+
+def _straightened(owner: _Search, query: Query, path: Array) -> Array:
+    """Remove vertices of a path (n, nq) that no constraint requires."""
+
+    def connect(a: Array, b: Array) -> Array | None:
+        return np.array([a, b]) if query.motion_free(a, b, owner.settings.resolution) else None
+
+    return without_vertices(owner.space.robot.difference, path, connect, owner.end)

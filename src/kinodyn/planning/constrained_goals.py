@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +24,9 @@ BATCH = 32  # projections at once
 SUFFICIENT_GOALS = 2  # configurations after which the search ends
 MAX_BATCHES = 3  # batches after which one configuration is enough
 MAX_GUESS_SPREAD = 0.4  # largest spread of initial guesses, as a fraction of the range of each joint
-SPHERES_TIME_FRACTION = 0.5  # without a goal whose spheres are free, after which the exact shapes decide
+SPHERE_BATCHES = 16  # batches without a goal whose spheres are free, after which the exact shapes decide
 EXACT_CHECKS = 4  # configurations of a batch that are checked on the exact shapes
+MORE_GOALS = 4  # that are added at once to those of a search without success
 TOLERANCES = (1e-4, 1e-4)  # [m], [rad]
 
 
@@ -36,6 +36,16 @@ class ConstrainedGoals(NamedTuple):
     q: Array
     status: Status = "solved"
     reason: str = ""
+    targets: _Targets | None = None  # of which there may be further configurations
+
+    @property
+    def are_all(self) -> bool:
+        """Whether there are no others."""
+        return self.targets is None
+
+    def more(self, batches: int, end: float) -> Array:
+        """Return some further configurations (n, nq), which some batches of guesses find."""
+        return self.q[:0] if self.targets is None else self.targets.more(batches, end)
 
 
 def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int) -> ConstrainedGoals:
@@ -83,6 +93,7 @@ class _Targets(ABC):
     def __init__(self, space: ConstrainedSpace, rng: np.random.Generator) -> None:
         self.space, self.constraints, self.rng = space, space.constraints, rng
         self.best, self.best_excess = space.start, np.inf  # nearest to a target
+        self.attempts = 0  # batches of guesses
         self.reached = np.empty((0, space.robot.nq))
 
     @abstractmethod
@@ -96,20 +107,31 @@ class _Targets(ABC):
     def search(self, end: float) -> ConstrainedGoals:
         """Return configurations that are collision-free, or the reason why there are none."""
         found: list[Array] = []
-        patience = time.perf_counter() + SPHERES_TIME_FRACTION * (end - time.perf_counter())
-        for attempt in count():
-            now = time.perf_counter()
-            if len(found) >= SUFFICIENT_GOALS or (found and attempt >= MAX_BATCHES) or (attempt > 0 and now > end):
+        while not (len(found) >= SUFFICIENT_GOALS or (found and self.attempts >= MAX_BATCHES)):
+            if self.attempts > 0 and time.perf_counter() > end:
                 break
-            found += self._free(self._projected(self._starts(attempt == 0), self.rows(attempt)), now > patience)
+            found += self._batch(self.attempts >= SPHERE_BATCHES)
         if not found:
             found = self._free(self.reached, True)
         if found:
-            return ConstrainedGoals(self._nearest_first(np.array(found)))
+            return ConstrainedGoals(self._nearest_first(np.array(found)), targets=self)
         if len(self.reached):
             reason = f"the goal collides: {self.space.colliding(self.reached[0])}"
             return ConstrainedGoals(self.reached[:1], "goal_in_collision", reason)
         return ConstrainedGoals(self.best[None], "out_of_reach", self.unreached())
+
+    def more(self, batches: int, end: float) -> Array:
+        """Return further configurations (n, nq) of some batches."""
+        found: list[Array] = []
+        for _ in range(batches):
+            if len(found) >= MORE_GOALS or time.perf_counter() > end:
+                break
+            found += self._batch(True)
+        return self._nearest_first(np.array(found))[:MORE_GOALS] if found else self.space.start[None][:0]
+
+    def _batch(self, exactly: bool) -> list[Array]:
+        attempt, self.attempts = self.attempts, self.attempts + 1
+        return self._free(self._projected(self._starts(attempt == 0), self.rows(attempt)), exactly)
 
     def _projected(self, q: Array, rows: Rows) -> Array:
         everything, reached = self.constraints.project(q, ITERATIONS, rows)
