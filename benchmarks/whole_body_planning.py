@@ -4,7 +4,8 @@
 
 Goals are poses of a hand, of random configurations that stand, are collision-free, and have the hand in the scene
 (whole_body_scenes.py). The best time of --rounds calls counts, from Python, inverse kinematics and checks included;
-what is computed once for a robot (spheres, allowed pairs) is not. CPU time (all threads) tells what a loaded machine adds.
+what is computed once for a robot (spheres, allowed pairs) is not. CPU time is that of all threads; it
+is less than the time on a loaded machine.
 
     --verify    check every path at 16 samples of each motion: feet, CoM, and collisions by coal on the exact shapes
 """

@@ -45,6 +45,7 @@ void bind_planning(nb::module_& m) {
         .def_prop_ro("path", &path_of)
         .def_rw("length_bound", &PlanningProblem::length_bound)
         .def_rw("max_iterations", &PlanningProblem::max_iterations)
+        .def_rw("max_edge_checks", &PlanningProblem::max_edge_checks)
         .def_rw("continuous", &PlanningProblem::continuous)
         .def_ro("iterations", &PlanningProblem::iterations)
         .def_ro("edge_checks", &PlanningProblem::edge_checks)

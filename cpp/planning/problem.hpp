@@ -72,7 +72,7 @@ struct PlanningProblem {
     bool extend_start = true;
     long iterations = 0, edge_checks = 0, checked_packs = 0;
     double seconds = 0;  // limit of the next call
-    long max_iterations = 1L << 62;
+    long max_iterations = 1L << 62, max_edge_checks = 1L << 62;
     bool continuous = false;  // whether edges of the trees are checked continuously
     double length_bound = std::numeric_limits<double>::infinity();  // only paths shorter than this are of interest
     int n_goals = 0, goals_tried = 0;

@@ -44,10 +44,12 @@ class RrtConnect {
     void run() {
         const double end = steady_time() + p_.seconds;
         if (connect_roots(end)) return;
-        while (!p_.solved && p_.iterations < p_.max_iterations && steady_time() < end) iterate();
+        while (!p_.solved && !is_exhausted() && steady_time() < end) iterate();
     }
 
   private:
+    bool is_exhausted() const { return p_.iterations >= p_.max_iterations || p_.edge_checks >= p_.max_edge_checks; }
+
     // Tries the straight edges from the start to the goals: in open space one of them is often free.
     bool connect_roots(double end) {
         float q[max_planned_dofs];

@@ -543,6 +543,7 @@ class PlanningProblem:
     path: Array
     length_bound: float
     max_iterations: int
+    max_edge_checks: int
     continuous: bool
     iterations: int
     edge_checks: int

@@ -136,3 +136,29 @@ def test_ctrl_c_leaves_the_best_path_so_far() -> None:
     assert found.status == "interrupted" and len(found.path) >= 2
     np.testing.assert_array_equal(found.path[[0, -1]], [LEFT, RIGHT])
     assert kd.collision.motion_free(PANDA, found.path[:-1], found.path[1:], world, resolution=1e-5).all()
+
+
+@pytest.mark.parametrize("delay", [0.2, 0.5, 0.8])
+def test_ctrl_c_leaves_the_best_path_of_ompl(delay: float) -> None:
+    pytest.importorskip("ompl")
+    plan(PANDA, LEFT, RIGHT, wall(), planner="ompl:RRTConnect")  # loads OMPL
+    timer = threading.Timer(delay, _thread.interrupt_main)
+    timer.start()
+    found = plan(PANDA, LEFT, RIGHT, wall(), planner="ompl:RRTstar", time_budget=60.0)
+    timer.cancel()
+    assert found.status == "interrupted"
+    assert delay < 0.5 or len(found.path) >= 2
+
+
+def test_ctrl_c_while_goals_are_computed_is_a_status() -> None:
+    """All solutions of many poses inside of an obstacle collide, so that the search for others goes on."""
+    world = World()
+    world.add_box("block", (0.4, 0.4, 0.4), ((0.5, 0.0, 0.5), None))
+    poses = np.tile(kd.kinematics.pose(PANDA, HOME, "panda_link8"), (100_000, 1, 1))
+    poses[:, :3, 3] = np.random.default_rng(0).uniform((0.4, -0.1, 0.4), (0.6, 0.1, 0.6), (len(poses), 3))
+    start = np.array([1.8, -0.2, 0, -2, 0, 1.8, 0.8])
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    found = plan(PANDA, start, {"panda_link8": poses}, world, time_budget=60.0)
+    timer.cancel()
+    assert found.status == "interrupted" and not len(found.path)

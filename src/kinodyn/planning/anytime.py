@@ -23,6 +23,7 @@ from kinodyn.planning.settings import PlannerSettings
 STRAIGHT = 1e-4  # relative difference to the straight motion, below which no improvement is possible
 MIN_ITERATIONS, ITERATION_FACTOR = 2000, 20  # of a round: at least, and as a multiple of those of the first path
 MAX_SHORTCUT_FAILURES = 64  # failures in a row that end the search for shortcuts of the best path
+MAX_SHORTENING = 0.3  # [s] of a path, after which Ctrl-C takes effect; it ends much earlier by itself
 POINTS = 24  # of each path, between which crossings are tried
 CROSSINGS_PER_BATCH = 16  # tried together
 
@@ -46,7 +47,7 @@ def improve(given: SearchProblem, found: Found, end: float) -> Found:
                 if not _search(problem, end):
                     continue
             found.iterations += problem.iterations
-            if _core.shorten_path(problem, min(max(end - time.perf_counter(), 0.0), INTERRUPT_INTERVAL)) >= 0:
+            if _core.shorten_path(problem, min(max(end - time.perf_counter(), 0.0), MAX_SHORTENING)) >= 0:
                 continue
             best = min(best, problem.path, key=length)
             if k % 2 == 1:

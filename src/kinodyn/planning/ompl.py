@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
 from kinodyn.errors import InputError, KinodynError, unknown_name
+from kinodyn.planning.interrupts import calling_at_interrupt, deferred_interrupt
 
 IsFree: TypeAlias = Callable[[Array], bool]
 MotionFree: TypeAlias = Callable[[Array, Array], bool]
@@ -173,7 +174,8 @@ class _Problem:
         planner.setProblemDefinition(definition)
         planner.setup()
         callbacks.condition = base.timedPlannerTerminationCondition(max(ends - time.perf_counter(), 0.0))
-        planner.solve(callbacks.condition)
+        with calling_at_interrupt(lambda: callbacks.stop(KeyboardInterrupt())):
+            planner.solve(callbacks.condition)
         path = self._path(definition) if definition.hasExactSolution() else None
         try:
             callbacks.raise_error()
@@ -255,9 +257,18 @@ class _Callbacks:
 
     def is_motion_valid(self, first: Any, second: Any) -> bool:
         """Return whether the shortest motion between two states is free."""
-        q0 = self._problem.positions(first)
-        q1 = self._problem.after(q0, self._problem.positions(second))
-        return self._call(lambda: self._motion_free(q0, q1))
+
+        def is_free() -> bool:
+            q0 = self._problem.positions(first)
+            return self._motion_free(q0, self._problem.after(q0, self._problem.positions(second)))
+
+        return self._call(is_free)
+
+    def stop(self, error: BaseException) -> None:
+        """Stop planning; `raise_error` raises the first error."""
+        self.error = self.error or error
+        if self.condition is not None:
+            self.condition.terminate()
 
     def raise_error(self) -> None:
         """Raise the exception that stopped planning, if any.
@@ -275,9 +286,7 @@ class _Callbacks:
         try:
             return bool(function())
         except BaseException as error:  # it must not pass through OMPL; `raise_error` raises it
-            self.error = error
-            if self.condition is not None:
-                self.condition.terminate()
+            self.stop(error)
             return False
 
 
@@ -312,7 +321,8 @@ def _checked(start: ArrayLike, goals: ArrayLike, lower: ArrayLike, upper: ArrayL
 
 def _modules() -> tuple[Any, Any, Any]:
     try:
-        from ompl import base, geometric, util
+        with deferred_interrupt():  # the extensions of OMPL abort the process if they are interrupted
+            from ompl import base, geometric, util
     except ImportError as cause:
         raise KinodynError(
             "planners of OMPL need the package ompl; install it with: pip install 'kinodyn[planning]'"

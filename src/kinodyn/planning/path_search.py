@@ -1,4 +1,8 @@
-"""Search for a path between configurations: on spheres first, on the exact shapes where spheres are too large."""
+"""Search for a path between configurations: on spheres first, on the exact shapes where spheres are too large.
+
+Both take turns, with twice the effort in each round. It is counted in motions that are checked, not in seconds: the
+same seed gives the same path on a slow machine, if there is time for it.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +20,21 @@ from kinodyn.planning.anytime import MAX_SHORTCUT_FAILURES, improve
 from kinodyn.planning.escape import escape
 from kinodyn.planning.exact_paths import ExactEdges
 from kinodyn.planning.goals import GOAL_TIME_FRACTION, Goal, goal_configurations
-from kinodyn.planning.planners import Search, search_named
+from kinodyn.planning.planners import NATIVE, Search, search_named
 from kinodyn.planning.problem import Problem
 from kinodyn.planning.result import Plan
-from kinodyn.planning.search import Found, SearchProblem
+from kinodyn.planning.search import UNLIMITED, Found, SearchProblem
 from kinodyn.planning.settings import PlannerSettings
 
 MAX_MEASURED = 256  # goals, nearest first, of which those whose spheres overlap least are tried first
 MAX_ESCAPES = 8  # goals from which a motion to free spheres is searched
 ESCAPE_TIME_FRACTION = 0.2  # fraction of the remaining time for motions from the ends to where spheres are free
-SPHERES_TIME_FRACTION = 0.3  # fraction of the time budget before the exact shapes decide
 RADIUS_REDUCTIONS = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] of spheres where exact shapes decide
+FIRST_CHECKS = 8000  # motions that the first search on spheres checks; doubled in each further round
+EXACT_FRACTION = 0.25  # of these for each search with reduced spheres
+MAX_DOUBLINGS = 40
+# of searches that do not count their checks:
+SPHERES_TIME_FRACTION = 0.3  # fraction of the time budget before the exact shapes decide
 FIRST_SEARCH_TIME = 0.02  # [s] of the first search with each reduction; doubled in each further round
 
 
@@ -52,10 +60,17 @@ class PathSearch:
 
     def __init__(self, problem: Problem, planner: str | Search, settings: PlannerSettings, seed: int) -> None:
         self.problem, self.settings, self.seed = problem, settings, seed
-        self.run, self.anytime = search_named(planner), planner == "anytime"
+        self.run, self.anytime, self.counts = search_named(planner), planner == "anytime", planner in list(NATIVE)
+        self.iterations = 0  # of searches without a path
 
     def plan(self, goal: Goal, time_budget: float) -> Plan:
         """Plan to a goal; a part of the time budget [s] is for configurations that reach it."""
+        try:
+            return self._plan(goal, time_budget)
+        except KeyboardInterrupt:
+            return self._interrupted(Found(None))
+
+    def _plan(self, goal: Goal, time_budget: float) -> Plan:
         problem = self.problem
         colliding = problem.colliding(problem.start)
         if colliding is not None:
@@ -66,21 +81,20 @@ class PathSearch:
         if goals.reason:
             return problem.result("out_of_reach", goals.reason)
         q = self.least_touching_first(goals.q)
-        found = self.on_spheres(q)
-        if found is None or (found.path is None and not found.interrupted):
-            earlier = found
-            found = self.on_exact_shapes(q) or found
-            if found is not None:
-                if found.path is None:
-                    found.planning_time = time.perf_counter() - problem.begin
-                found.iterations += earlier.iterations if earlier is not None and earlier is not found else 0
+        found = self.rounds(q)
         if found is None:
             return self.unreached_goal(q)
+        found.iterations += self.iterations
         if found.interrupted:
-            return problem.result("interrupted", f"stopped after {found.planning_time:.3g} s", found)
+            return self._interrupted(found)
         if found.path is None:
+            found.planning_time = time.perf_counter() - problem.begin
             return problem.result("no_path", f"no path was found within {time_budget:g} s", found)
         return problem.result("solved", "", found)
+
+    def _interrupted(self, found: Found) -> Plan:
+        seconds = time.perf_counter() - self.problem.begin
+        return self.problem.result("interrupted", f"stopped after {seconds:.3g} s", found)
 
     def least_touching_first(self, goals: Array) -> Array:
         """Return the goals (n, nq), where no spheres are free those first whose spheres overlap least."""
@@ -92,16 +106,39 @@ class PathSearch:
         measured = distance(problem.robot, goals, problem.snapshot, allowed=allowed, resolution=fine).distance
         return goals[np.argsort(-measured, kind="stable")]
 
-    def on_spheres(self, goals: Array) -> Found | None:
-        """Search between configurations whose spheres are free; None if there are none next to the ends."""
+    def rounds(self, goals: Array) -> Found | None:
+        """Search on spheres and on the exact shapes in turn; None if no goal can be reached on either."""
+        between, exact_goals, last = self.free_ends(goals), None, None
+        for k in count():
+            found = None
+            if between is not None and (k == 0 or self.counts):
+                found = self.search(*between, k)
+                if self._is_final(found):
+                    return found
+            if k == 0 and self.problem.exact is not None:
+                exact_goals = self.exactly_free(goals)
+            if exact_goals is not None:
+                found = self.on_exact_shapes(exact_goals, k)
+                if self._is_final(found):
+                    return found
+            if found is None:
+                return last
+            last = found
+        raise AssertionError("unreachable")
+
+    def _is_final(self, found: Found) -> bool:
+        """Return whether a search is the last one; otherwise its iterations count."""
+        final = found.path is not None or found.interrupted or time.perf_counter() > self.problem.end
+        self.iterations += 0 if final else found.iterations
+        return final
+
+    def free_ends(self, goals: Array) -> tuple[End, list[End]] | None:
+        """Return the start and goals, with configurations nearby whose spheres are free; None if there are none."""
         start, now = self.problem.start, time.perf_counter()
         by = now + ESCAPE_TIME_FRACTION * (self.problem.end - now)
         starts = [End(start, start)] if self.problem.start_free else self.ends(start[None], by)
         goal_ends = self.ends(goals, by) if starts else []
-        if not starts or not goal_ends:
-            return None
-        share = SPHERES_TIME_FRACTION if exact.is_available() else 1.0
-        return self.search(starts[0], goal_ends, share)
+        return (starts[0], goal_ends) if starts and goal_ends else None
 
     def ends(self, q: Array, by: float) -> list[End]:
         """Return the configurations (n, nq) that are free, each with one nearby whose spheres are free."""
@@ -118,44 +155,54 @@ class PathSearch:
                 found += [] if near is None else [End(row, near)]
         return found
 
-    def search(self, start: End, goals: list[End], share: float) -> Found:
-        """Search for a path within a fraction of the remaining time; an anytime planner uses all of it."""
+    def search(self, start: End, goals: list[End], k: int) -> Found:
+        """Search for a path on spheres in a round; an anytime planner uses all of the time if there is one."""
         end, columns = self.problem.end, self.problem.columns
         inner = start.free[columns], np.array([goal.free[columns] for goal in goals])
         bounds, left = self.problem.sampling_bounds(inner), max(end - time.perf_counter(), 0.0)
-        query = SearchProblem(self.problem.query, self.settings, inner, bounds, share * left, self.seed)
-        found = self.run(query)
+        checks = UNLIMITED
+        if exact.is_available():
+            left *= 1.0 if self.counts else SPHERES_TIME_FRACTION
+            checks = FIRST_CHECKS * 2 ** min(k, MAX_DOUBLINGS)
+        given = SearchProblem(self.problem.query, self.settings, inner, bounds, left, self.seed + k, max_checks=checks)
+        found = self.run(given)
         if self.anytime and found.path is not None:
-            found = improve(query, found, end)
+            found = improve(given, found, end)
         if found.path is not None:
-            k = _nearest(inner[1], found.path[-1])
-            goal = goals[k]
-            found.path[0], found.path[-1] = inner[0], inner[1][k]
+            nearest = _nearest(inner[1], found.path[-1])
+            goal = goals[nearest]
+            found.path[0], found.path[-1] = inner[0], inner[1][nearest]
             before = [start.q[columns]] if start.q is not start.free else []
             after = [goal.q[columns]] if goal.q is not goal.free else []
             found.path = np.vstack([*before, found.path, *after]) if before or after else found.path
         return found
 
-    def on_exact_shapes(self, goals: Array) -> Found | None:
-        """Search with smaller spheres, and verify each path on the exact shapes; None if no goal is free."""
-        problem, checks, settings = self.problem, self.problem.exact, self.settings
-        if checks is None:
-            return None
-        free = []
+    def exactly_free(self, goals: Array) -> Array | None:
+        """Return those goals (n, nq) that are free on the exact shapes, None if there are none."""
+        checks, free = self.problem.exact, []
+        assert checks is not None
         for goal in goals[:MAX_ESCAPES]:
             if not checks.can_decide(goal):
                 break
             free += [] if checks.colliding(goal) else [goal]
-        if not free:
-            return None
-        ends = problem.start[problem.columns], np.array(free)[:, problem.columns]
-        bounds = problem.sampling_bounds(ends)
-        for attempt in count():
-            shrink = RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)]
-            share = FIRST_SEARCH_TIME * 2.0 ** (attempt // len(RADIUS_REDUCTIONS))
+        return np.array(free) if free else None
+
+    def on_exact_shapes(self, goals: Array, k: int) -> Found:
+        """Search with smaller spheres in a round, and verify each path on the exact shapes."""
+        problem, checks, settings = self.problem, self.problem.exact, self.settings
+        assert checks is not None
+        ends = problem.start[problem.columns], goals[:, problem.columns]
+        bounds, found, iterations = problem.sampling_bounds(ends), Found(None), 0
+        for i, shrink in enumerate(RADIUS_REDUCTIONS):
             query = problem.spheres(shrink)
-            left = max(min(problem.end - time.perf_counter(), share), 0.0)
-            found = self.run(SearchProblem(query, settings, ends, bounds, left, self.seed + attempt, simplify=False))
+            left = problem.end - time.perf_counter()
+            effort = 2 ** min(k, MAX_DOUBLINGS)
+            seconds = max(left if self.counts else min(left, FIRST_SEARCH_TIME * effort), 0.0)
+            seed, limit = self.seed + k * len(RADIUS_REDUCTIONS) + i, int(EXACT_FRACTION * FIRST_CHECKS) * effort
+            given = SearchProblem(query, settings, ends, bounds, seconds, seed, simplify=False, max_checks=limit)
+            found = self.run(given)
+            iterations += found.iterations
+            found.iterations = iterations
             if found.path is not None:
                 found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
                 edges = ExactEdges(checks, query, settings.resolution)
@@ -165,15 +212,18 @@ class PathSearch:
                 found.path = None
             if found.interrupted or time.perf_counter() > problem.end:
                 return found
-        raise AssertionError("unreachable")
+        return found
 
     def shortened_exactly(self, edges: ExactEdges, found: Found) -> Found:
         """Shorten a path that is free on the exact shapes."""
         assert found.path is not None
         begin, failures = time.perf_counter(), self.settings.shortcut_failures
         failures = max(MAX_SHORTCUT_FAILURES, failures) if self.anytime else failures
-        shortened = edges.shortened(self.problem.full(found.path), failures, self.seed)
-        found.path = shortened[:, self.problem.columns]
+        try:
+            shortened = edges.shortened(self.problem.full(found.path), failures, self.seed)
+            found.path = shortened[:, self.problem.columns]
+        except KeyboardInterrupt:
+            found.interrupted = True
         found.simplification_time += time.perf_counter() - begin
         return found
 

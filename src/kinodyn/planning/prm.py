@@ -42,7 +42,8 @@ def search_graph(graph: Graph, given: SearchProblem) -> Found:
     try:
         while True:
             path = graph.search(query, start, goals, resolution, end)
-            if path is not None or time.perf_counter() > end or len(graph.points) >= MAX_VERTICES:
+            exhausted = graph.checked - before >= given.max_checks or len(graph.points) >= MAX_VERTICES
+            if path is not None or time.perf_counter() > end or exhausted:
                 break
             graph.grow(query, max(MIN_GROWTH, int(GROWTH * len(graph.points))), resolution, end)
     except KeyboardInterrupt:

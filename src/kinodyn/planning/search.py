@@ -17,6 +17,7 @@ from kinodyn.planning.settings import PlannerSettings, settings_record
 
 INTERRUPT_INTERVAL = 0.05  # [s] of search between checks for Ctrl-C
 GRACE_FRACTION = 0.1  # fraction of the time budget that may be added for the checks of a path that was found in time
+UNLIMITED = 2**62
 REFINEMENTS = 2  # of the step between checks, when a path turns out not to be free between them; then edges are
 # checked continuously
 
@@ -51,6 +52,8 @@ class SearchProblem:
         Seed of the random number generator.
     simplify : bool
         Whether to shorten the path.
+    max_checks : int
+        Motions that RRT-Connect and roadmaps check before they give up.
     """
 
     query: Query
@@ -60,6 +63,7 @@ class SearchProblem:
     time_budget: float
     seed: int
     simplify: bool = True
+    max_checks: int = UNLIMITED
 
     def core(self, settings: PlannerSettings | None = None, attempt: int = 0, finer: float = 1.0) -> PlanningProblem:
         """Return the problem of the core, with other settings or another seed if given."""
@@ -70,14 +74,15 @@ class SearchProblem:
 def search(given: SearchProblem) -> Found:
     """Search for a path by RRT-Connect and simplify it."""
     begin, budget = time.perf_counter(), given.time_budget
-    found = Found(None)
+    found, checks = Found(None), 0
     for attempt in count():
         problem = given.core(attempt=attempt, finer=4.0 ** min(attempt, REFINEMENTS))
-        problem.continuous = attempt > REFINEMENTS
+        problem.continuous, problem.max_edge_checks = attempt > REFINEMENTS, given.max_checks - checks
         try:
             solved = _advance(problem, begin + budget)
         except KeyboardInterrupt:
             found.interrupted, solved = True, False
+        checks += problem.edge_checks
         found.iterations += problem.iterations
         found.planning_time = time.perf_counter() - begin - found.simplification_time
         if not solved:
@@ -85,7 +90,7 @@ def search(given: SearchProblem) -> Found:
         if _is_free(problem, found, given.simplify, begin + (1.0 + GRACE_FRACTION) * budget):
             found.path = problem.path
             return found
-        if time.perf_counter() > begin + budget:
+        if time.perf_counter() > begin + budget or checks >= given.max_checks:
             return found
     return found
 
@@ -120,7 +125,7 @@ def _advance(problem: PlanningProblem, end: float) -> bool:
         left = end - time.perf_counter()
         if _core.rrt_connect(problem, min(max(left, 0.0), INTERRUPT_INTERVAL)):
             return True
-        if left <= INTERRUPT_INTERVAL:
+        if left <= INTERRUPT_INTERVAL or problem.edge_checks >= problem.max_edge_checks:
             return False
 
 
