@@ -101,7 +101,7 @@ struct QpArrays {
 // A scaled program as arrays that DAQP takes, and its answers in the units of the program that was given.
 class Qp : public QpArrays {
   public:
-    Qp(nb::handle H, nb::handle g, nb::handle A, nb::object lower, nb::object upper)
+    Qp(nb::handle H, nb::handle g, nb::handle A, nb::object lower, nb::object upper, bool by_sides = false)
         : given_lower(std::move(lower)), given_upper(std::move(upper)) {
         n_ = size(g);
         m_ = size(given_lower) - n_;
@@ -123,7 +123,7 @@ class Qp : public QpArrays {
                         data(row_unit),
                         0,
                         true};
-        scale(given, scaled);
+        scale(given, by_sides, scaled);
         cost_unit = scaled.cost_unit;
         has_cost = scaled.has_cost;
         int* kinds = static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(sense.ptr())));
@@ -236,7 +236,8 @@ void bind_qp(nb::module_& m) {
     m.def("scale_plain", &scale_plain, nb::arg("H").none(), nb::arg("g").none(), nb::arg("A").none(),
           nb::arg("x_lower").none(), nb::arg("x_upper").none(), nb::arg("lower").none(), nb::arg("upper").none());
     nb::class_<Qp>(m, "ScaledQp")
-        .def(nb::init<nb::handle, nb::handle, nb::handle, nb::object, nb::object>())
+        .def(nb::init<nb::handle, nb::handle, nb::handle, nb::object, nb::object, bool>(), nb::arg("H"), nb::arg("g"),
+             nb::arg("A"), nb::arg("lower"), nb::arg("upper"), nb::arg("by_sides") = false)
         .def("arrays", &Qp::arrays)
         .def("is_convex", &Qp::convex)
         .def("residuals", &Qp::measure)

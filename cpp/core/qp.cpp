@@ -18,6 +18,22 @@ constexpr double least = 1e-300;  // 0 / least = 0
 
 double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
 
+// The smallest magnitude of a side that is not 0, at most 1.
+double nearest_side(const QpView& qp) {
+    double nearest = 1;
+    for (int k = 0; k < qp.n + qp.m; ++k)
+        for (const double side : {qp.lower[k], qp.upper[k]})
+            if (magnitude(side) > 0) nearest = std::min(nearest, magnitude(side));
+    return nearest;
+}
+
+// The largest magnitude of an entry of g; 1 if all are 0.
+double largest_slope(const QpView& qp) {
+    double largest = 0;
+    for (int i = 0; i < qp.n; ++i) largest = std::max(largest, std::fabs(qp.g[i]));
+    return largest > 0 ? largest : 1.0;
+}
+
 // Sums term(0) ... term(n - 1) in several independent accumulators.
 template <class Term>
 double sum(std::ptrdiff_t n, Term term) {
@@ -62,7 +78,7 @@ void unit_of_flat_variables(const QpView& qp, double* unit) {
     }
 }
 
-// Without curvature only the sides indicate the magnitude of a solution: the median of those that are not 0.
+// The magnitude of a solution that the sides indicate: the median of those that are not 0.
 double median_side(const QpView& qp, const double* lower, const double* upper) {
     std::vector<double> sizes;
     for (int k = 0; k < qp.n + qp.m; ++k)
@@ -107,7 +123,7 @@ const char* find_fault(const QpView& qp) {
     return nullptr;
 }
 
-void scale(const QpView& qp, ScaledQp& out) {
+void scale(const QpView& qp, bool by_sides, ScaledQp& out) {
     const int n = qp.n, m = qp.m;
     bool curved = false;
     for (int i = 0; i < n; ++i) {
@@ -142,9 +158,13 @@ void scale(const QpView& qp, ScaledQp& out) {
         distance = std::max({distance, out.lower[k], -out.upper[k]});
     }
     double unit = curved ? std::max(slope, distance) : distance;
-    if (unit == 0) unit = curved ? 1.0 : median_side(qp, out.lower, out.upper);
-    out.cost_unit = curved ? unit * unit : (slope > 0 ? slope * unit : 1.0);
+    if (by_sides || (unit == 0 && !curved)) unit = median_side(qp, out.lower, out.upper);
+    if (unit == 0) unit = 1;
+    const double force = curved && !by_sides ? unit : std::max(slope, curved ? unit : 0.0);
+    out.cost_unit = force > 0 ? force * unit : 1.0;
     out.has_cost = curved || slope > 0;
+    if (by_sides)
+        for (int k = 0; k < n * n; ++k) out.H[k] *= unit * unit / out.cost_unit;
     for (int i = 0; i < n; ++i) {
         out.g[i] *= unit / out.cost_unit;
         out.x_unit[i] *= unit;
@@ -186,7 +206,11 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         slope[i] = bent.value + qp.g[i] + multipliers[i];
         forces[i] = bent.size + std::fabs(qp.g[i]) + std::fabs(multipliers[i]);
     }
-    const double unit = with_floor ? 1 : 0;
+    // Floors are fractions of the largest numbers and of the unit of the program, but not above the numbers of a row.
+    const double unit = with_floor ? fraction_of_unit : 0, nearest = nearest_side(qp);
+    const auto length_floor = [&](double size, double side) {
+        return std::min(fraction_of_unit * largest_y + unit, size + (side > 0 ? side : nearest));
+    };
     QpResiduals worst{0, 0, 0, 0};
     double gap = 0, pushed = 0;
     for (int k = 0; k < n + m; ++k) {
@@ -199,9 +223,10 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
             size = row.size;
             rounded = size > 0 || std::any_of(a, a + n, [](double value) { return value != 0; });
         }
-        size +=
-            rounded ? fraction_of_unit * (largest_y + unit) + least : least;  // nothing is rounded in a row of zeros
-        worst.primal = std::max(worst.primal, std::max({at - qp.upper[k], qp.lower[k] - at, 0.0}) / size);
+        const double beyond = std::max({at - qp.upper[k], qp.lower[k] - at, 0.0});
+        if (rounded) size += length_floor(size, magnitude(at > qp.upper[k] ? qp.upper[k] : qp.lower[k]));
+        size += least;  // nothing is rounded in a row of zeros
+        worst.primal = std::max(worst.primal, beyond / size);
         if (multipliers[k] == 0) continue;
         if (a)
             for (int i = 0; i < n; ++i) {
@@ -215,9 +240,11 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         pushed += std::fabs(multipliers[k]) * magnitude(side);
     }
     const double largest_force = *std::max_element(forces, forces + n);
-    const double floor = fraction_of_largest * largest_force + fraction_of_unit * unit + least;
+    const double force_floor = with_floor ? std::min(unit, largest_slope(qp)) : 0;
+    const double floor = fraction_of_largest * largest_force + force_floor + least;
     for (int i = 0; i < n; ++i) worst.dual = std::max(worst.dual, std::fabs(slope[i]) / (forces[i] + floor));
-    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + fraction_of_unit * unit + least);
+    const double cost_floor = std::max(largest_force, force_floor) * length_floor(largest_y, 0);
+    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + cost_floor + least);
     return worst;
 }
 

@@ -32,15 +32,17 @@ struct QpResiduals {
 const char* find_fault(const QpView& qp);
 
 // Scales a program such that each variable with curvature has curvature 1, each row has length 1, and the larger of the
-// gradient at 0 and the distance of 0 to the farthest violated side is 1.
-void scale(const QpView& qp, ScaledQp& scaled);
+// gradient at 0 and the distance of 0 to the farthest violated side is 1. `by_sides`: the median side is 1 instead, and
+// the larger of curvature and gradient; for programs whose minimum without sides is much farther away than the sides.
+void scale(const QpView& qp, bool by_sides, ScaledQp& scaled);
 
 // Returns whether H has no direction of negative curvature beyond rounding. `scratch` holds n^2 numbers.
 bool is_convex(const QpView& scaled, double* scratch);
 
 // Measures a scaled program at y (n) with multipliers (n + m), above 0 at upper sides. With the floor, 1e-6 is added to
 // the denominators of the residuals: rounding errors in the unit of the program then do not count as residuals, even
-// where all terms of a condition are rounding errors. `scratch` holds 2 n numbers.
+// where all terms of a condition are rounding errors. The floor is lower where the numbers of the program are: a
+// violation of the magnitude of a side is never below it. `scratch` holds 2 n numbers.
 QpResiduals residuals(const QpView& scaled, const double* y, const double* multipliers, bool with_floor,
                       double* scratch);
 

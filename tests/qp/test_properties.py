@@ -160,6 +160,26 @@ def test_badly_scaled_problems_are_solved_or_reported_as_failed(p: Program, deca
     assert_true_to_its_status(p, answer, scale)
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(programs(), st.floats(4, 16))
+def test_sides_hold_however_far_away_the_minimum_without_them_is(p: Program, decades: float) -> None:
+    """A gradient of 1e4 to 1e16 pulls towards a minimum that is that far away, while all sides are near 1."""
+    far = p._replace(g=10.0**decades * p.g)
+    answer = qp.solve(*far[:5], x_lower=far.x_lower, x_upper=far.x_upper)
+    event(answer.status)
+    assert answer.status in (truth(p), "failed")
+    if answer.status == "solved":
+        rows, lower, upper = p.sides()
+        at, size = rows @ answer.x, 1.0 + np.abs(answer.x).max()
+        assert (np.maximum(at - upper, lower - at) <= 1e-7 * size).all()
+
+
+def test_contradictory_sides_are_found_however_far_away_the_minimum_without_them_is() -> None:
+    for slope in 10.0 ** np.arange(17):
+        answer = qp.solve([[1.0]], [-slope], [[1.0], [1.0]], [-np.inf, 1.0], [0.5, np.inf])
+        assert answer.status == "infeasible", (slope, answer)
+
+
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 60), st.floats(-4, 4), st.floats(-6, 6))
 def test_model_predictive_control_of_an_integrator_is_solved(seed: int, steps: int, weight: float, far: float) -> None:

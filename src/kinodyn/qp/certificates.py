@@ -8,7 +8,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
 
-MAX_DISTANCE = 1e6  # distance up to which a certificate must exclude all points, in the units of a scaled program
+MAX_DISTANCE = 1e6  # distance up to which a certificate must exclude all points, relative to its sides or the program
 MIN_DESCENT = 1e-6  # smallest fraction of the gradient along a direction that counts as descent
 
 
@@ -67,7 +67,8 @@ def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
     left_over = multipliers[:n] + qp.A.T @ multipliers[n:]
     total, size = float(multipliers[used] @ sides), float(np.abs(multipliers[used]) @ np.abs(sides))
     rounding = 1e-13 * size
-    return bool(total < -rounding and -total > MAX_DISTANCE * float(np.linalg.norm(left_over)))
+    distance = MAX_DISTANCE * min(1.0, float(np.abs(sides).max()))
+    return bool(total < -rounding and -total > distance * float(np.linalg.norm(left_over)))
 
 
 def descent_ray(qp: _core.ScaledQp, tolerance: float) -> Array | None:

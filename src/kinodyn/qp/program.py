@@ -23,8 +23,13 @@ class Program(NamedTuple):
     upper: Array
     soft: Array | None  # (m,) weights of soft rows, inf for hard ones; None: all are hard
 
-    def scaled(self) -> _core.ScaledQp:
+    def scaled(self, *, by_sides: bool = False) -> _core.ScaledQp:
         """Scale the program, with one slack variable appended to x for each soft row.
+
+        Parameters
+        ----------
+        by_sides
+            Whether the sides determine the unit, instead of the farther of them and the minimum without sides.
 
         Raises
         ------
@@ -32,7 +37,7 @@ class Program(NamedTuple):
             If numbers are not finite, H is not symmetric or has negative curvature, or lower exceeds upper.
         """
         whole = self if self.soft is None else self._with_slack(self.soft)
-        scaled = _core.ScaledQp(whole.H, whole.g, whole.A, whole.lower, whole.upper)
+        scaled = _core.ScaledQp(whole.H, whole.g, whole.A, whole.lower, whole.upper, by_sides)
         if not scaled.is_convex():
             least = float(np.linalg.eigvalsh(scaled.H)[0])
             raise InputError(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
@@ -147,36 +148,34 @@ class QP:
         """Verify the polished point, prove that there is no minimum, or try other settings, in this order."""
         qp, tolerance = self._scaled, self._tolerance
         for candidate in (polish(qp, point), point):
-            if self._solves(candidate):
-                return self._result(candidate, self._residuals(candidate), "solved", "")
+            if self._solves(qp, candidate):
+                return self._result(qp, candidate, "solved", "")
         nearest, certificate = least_violation(qp, tolerance)
         feasible = Point(nearest, np.zeros(len(certificate)), point.iterations, "")
-        violation = self._residuals(feasible).primal
+        violation = _residuals(qp, feasible).primal
         if violation > 10 * tolerance and is_infeasible(qp, certificate):
             reason = f"no x satisfies all constraints; the least violation is {violation:.3g} of the magnitude of a row"
-            return self._result(feasible._replace(multipliers=certificate), None, "infeasible", reason)
+            return self._result(qp, feasible._replace(multipliers=certificate), "infeasible", reason)
         ray = descent_ray(qp, tolerance) if violation <= 10 * tolerance else None
         if ray is not None:
-            return self._result(feasible, None, "unbounded", "the cost decreases without bound along ray", ray)
-        for best in (feasible, best_point(qp, tolerance)):
-            if self._solves(best):
-                return self._result(best, self._residuals(best), "solved", "")
-        worst = max(self._residuals(best))
+            return self._result(qp, feasible, "unbounded", "the cost decreases without bound along ray", ray)
+        near = self._program.scaled(by_sides=True)
+        for scaled, best in ((qp, feasible), (qp, best_point(qp, tolerance)), (near, best_point(near, tolerance))):
+            if self._solves(scaled, best):
+                return self._result(scaled, best, "solved", "")
+        worst = max(_residuals(scaled, best))
         reason = best.failure or f"the largest relative residual of the KKT conditions is {worst:.3g}"
-        return self._result(best if self._residuals(best).primal <= violation else feasible, None, "failed", reason)
+        if _residuals(scaled, best).primal > violation:
+            scaled, best = qp, feasible
+        return self._result(scaled, best, "failed", reason)
 
-    def _residuals(self, point: Point) -> Residuals:
-        return Residuals(*self._scaled.residuals(point.y, point.multipliers, True))
+    def _solves(self, qp: _core.ScaledQp, point: Point) -> bool:
+        return max(_residuals(qp, point)) <= self._tolerance
 
-    def _solves(self, point: Point) -> bool:
-        return max(self._residuals(point)) <= self._tolerance
-
-    def _result(
-        self, point: Point, residuals: Residuals | None, status: str, reason: str, ray: Array | None = None
-    ) -> QPResult:
-        qp, n = self._scaled, len(self._program.g)
+    def _result(self, qp: _core.ScaledQp, point: Point, status: str, reason: str, ray: Array | None = None) -> QPResult:
+        n = len(self._program.g)
         x, bound_multipliers, multipliers = qp.unscale(point.y, point.multipliers, status == "solved")
-        found = residuals or self._residuals(point)
+        found = _residuals(qp, point)
         return QPResult(
             x=x[:n],
             status=status,
@@ -190,6 +189,10 @@ class QP:
             program=self._program,
             ray=None if ray is None else (ray * qp.x_unit)[:n],
         )
+
+
+def _residuals(qp: _core.ScaledQp, point: Point) -> Residuals:
+    return Residuals(*qp.residuals(point.y, point.multipliers, True))
 
 
 def solve(
