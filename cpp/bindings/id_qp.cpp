@@ -29,7 +29,7 @@ struct Counts {
 
 void bind_id_qp(nb::module_& m) {
     export_layouts<IdQpSettings, IdQpInfo, ContactEntry>();
-    export_block_layouts<layouts_only::ContactFields>();
+    export_block_layouts<layouts_only::ContactFields, IdQpConstraints, WorkingSets>();
     nb::list names;
     for (const char* name : layouts_only::joint_limit_names) names.append(name);
     m.attr("joint_limits") = nb::tuple(names);
@@ -40,8 +40,9 @@ void bind_id_qp(nb::module_& m) {
                const Table<TaskEntry> tasks("task_entries", task_entries);
                const Table<ContactEntry> contacts("contact_entries", contact_entries);
                const Counts counts(tasks, contacts);
-               const int constraints = 2 * nv + counts.limit_rows + counts.cone_rows;
-               const int active = (levels + 2) * constraints;
+               const int constraints =
+                   static_cast<int>(block_size<IdQpConstraints>({nv, counts.limit_rows, counts.cone_rows}));
+               const int active = static_cast<int>(block_size<WorkingSets>({levels, constraints}));
                args.all_frames();
                args.settings(IdQpPlan{tasks.begin(), contacts.begin(), static_cast<int>(tasks.size()),
                                       static_cast<int>(contacts.size()), levels});

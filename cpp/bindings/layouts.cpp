@@ -3,6 +3,8 @@
 #define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <cstring>
+
 #include "bindings/args.hpp"
 
 namespace nb = nanobind;
@@ -68,6 +70,16 @@ TableMemory table_memory(const char* name, nb::handle array, nb::handle dtype, c
         raise_input_error(std::string(name) + " must be a one-dimensional array with the dtype layout('" + layout +
                           "'), got " + nb::repr(nb::getattr(array, "dtype", array.type())).c_str());
     return {nb::borrow(array), PyArray_DATA(a), static_cast<std::size_t>(PyArray_DIM(a, 0))};
+}
+
+nb::object copy_table(const void* data, std::size_t size, std::size_t record_size, const char* layout) {
+    npy_intp rows = static_cast<npy_intp>(size);
+    const nb::handle dtype = layout_dtype(layout);
+    Py_INCREF(dtype.ptr());  // the new array takes this reference
+    nb::object made = nb::steal(PyArray_SimpleNewFromDescr(1, &rows, reinterpret_cast<PyArray_Descr*>(dtype.ptr())));
+    if (!made) throw nb::python_error();
+    if (size > 0) std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made.ptr())), data, size * record_size);
+    return made;
 }
 
 void bind_layouts(nb::module_& m) {

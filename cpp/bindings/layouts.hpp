@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <vector>
+
 #include "core/layout.hpp"
 
 namespace kinodyn {
@@ -56,6 +58,14 @@ Record record_from(const char* name, nanobind::handle array) {
     const Table<Record> table(name, array);
     if (table.size() != 1) throw nanobind::value_error("exactly one record is needed");
     return table[0];
+}
+
+// A new array of records with the dtype of a layout, copied from `data`.
+nanobind::object copy_table(const void* data, std::size_t size, std::size_t record_size, const char* layout);
+
+template <class Record>
+nanobind::object table_of(const std::vector<Record>& records) {
+    return copy_table(records.data(), records.size(), sizeof(Record), Layout<Record>::name);
 }
 
 // Adds `layouts` to the module.

@@ -45,4 +45,57 @@ struct Layout<IdQpInfo> {
     }
 };
 
+// The inequality constraints, in this order: accelerations and torques of joints, rows of limits, cones of contacts.
+struct IdQpConstraintSizes {
+    std::int32_t nv, limit_rows, cone_rows;
+};
+struct IdQpConstraints {
+    const double *acceleration, *torque, *limits, *cones;
+};
+template <>
+struct Layout<IdQpConstraintSizes> {
+    static constexpr const char* name = "id_qp_constraint_sizes";
+    static constexpr auto fields() {
+        using S = IdQpConstraintSizes;
+        return std::make_tuple(field("nv", &S::nv), field("limit_rows", &S::limit_rows),
+                               field("cone_rows", &S::cone_rows));
+    }
+};
+template <>
+struct BlockLayout<IdQpConstraints> {
+    static constexpr const char* name = "id_qp_constraints";
+    using Sizes = IdQpConstraintSizes;
+    static constexpr auto parts() {
+        using C = IdQpConstraints;
+        return std::make_tuple(array("acceleration", &C::acceleration, &Sizes::nv),
+                               array("torque", &C::torque, &Sizes::nv), array("limits", &C::limits, &Sizes::limit_rows),
+                               array("cones", &C::cones, &Sizes::cone_rows));
+    }
+};
+
+// The constraints that are active in each level, and in the two problems that relax bounds and contacts.
+struct WorkingSetSizes {
+    std::int32_t levels, constraints;
+};
+struct WorkingSets {
+    const double *levels, *relaxed;
+};
+template <>
+struct Layout<WorkingSetSizes> {
+    static constexpr const char* name = "working_set_sizes";
+    static constexpr auto fields() {
+        return std::make_tuple(field("levels", &WorkingSetSizes::levels),
+                               field("constraints", &WorkingSetSizes::constraints));
+    }
+};
+template <>
+struct BlockLayout<WorkingSets> {
+    static constexpr const char* name = "working_sets";
+    using Sizes = WorkingSetSizes;
+    static constexpr auto parts() {
+        return std::make_tuple(array("levels", &WorkingSets::levels, &Sizes::levels, &Sizes::constraints),
+                               array("relaxed", &WorkingSets::relaxed, 2, &Sizes::constraints));
+    }
+};
+
 }  // namespace kinodyn

@@ -72,6 +72,16 @@ struct Foothold {
     FootholdStatus status = FootholdStatus::no_ground;
 };
 
+template <>
+struct Layout<Foothold> {
+    static constexpr const char* name = "foothold";
+    static constexpr auto fields() {
+        using F = Foothold;
+        return std::make_tuple(field("z", &F::z), field("gx", &F::gx), field("gy", &F::gy),
+                               field("support", &F::support), field("status", &F::status));
+    }
+};
+
 constexpr double no_ground = -1e3;  // [m] takes the place of minus infinity, so that differences are finite
 
 inline double area(const Point2& a, const Point2& b, const Point2& c) {

@@ -134,6 +134,22 @@ struct FoundStep {
     Foothold foothold;
 };
 
+// A footstep as Python sees it: pose and height of the sole, its rise along x and y, and side: 0 left, 1 right.
+struct FootstepRecord {
+    double x, y, yaw, z, gx, gy;
+    std::int32_t side;
+};
+
+template <>
+struct Layout<FootstepRecord> {
+    static constexpr const char* name = "footstep";
+    static constexpr auto fields() {
+        using F = FootstepRecord;
+        return std::make_tuple(field("x", &F::x), field("y", &F::y), field("yaw", &F::yaw), field("z", &F::z),
+                               field("gx", &F::gx), field("gy", &F::gy), field("side", &F::side));
+    }
+};
+
 struct FootstepPath {
     std::vector<FoundStep> steps;
     double cost = std::numeric_limits<double>::infinity();

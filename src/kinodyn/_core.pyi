@@ -394,8 +394,17 @@ class TriangleBvh:
 def first_equal_rows(rows: NDArray[np.int64], /) -> NDArray[np.int64]: ...
 def fit_spheres(vertices: Array, faces: NDArray[np.int64], bends: Array, resolution: float, /) -> Array: ...
 def footholds(
-    heights: Array, grid: np.ndarray, inner: Array, outer: Array, centre: Array, rules: np.ndarray, poses: Array, /
-) -> Array: ...
+    heights: Array, grid: Records, inner: Array, outer: Array, centre: Array, rules: Records, poses: Array, /
+) -> Records: ...
+
+class FootstepPath(NamedTuple):
+    steps: Records  # layout "footstep"
+    cost: float
+    weight: float
+    states: int
+    expanded: int
+    exhausted: bool
+
 def footstep_search(
     heights: Array,
     grid: np.ndarray,
@@ -409,13 +418,13 @@ def footstep_search(
     limits: np.ndarray,
     costs: np.ndarray,
     settings: np.ndarray,
-    start: Array,
-    goal: Array,
+    start: Records,
+    goal: Records,
     weights: Array,
     actions: Array,
     level: Array,
     /,
-) -> tuple[Array, float, float, int, int, bool]: ...
+) -> FootstepPath: ...
 def footstep_costs(
     limits: np.ndarray, costs: np.ndarray, actions: Array, n: int, yaws: int, cell: float, /
 ) -> Array: ...

@@ -10,6 +10,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.contact_table import ContactTable
+from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits.limit import RowLimit
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Block
@@ -54,16 +55,20 @@ class ControlPlan:
         self.tasks.update(q, v)
         self._contacts.update()
 
-    @property
-    def hard_constraints(self) -> np.ndarray:
-        """Return the indices of torques and contact forces, which are never relaxed."""
-        nv, limit_rows = self.robot.nv, sum(limit.row_count(self.robot) for limit in self._limits)
-        indices: np.ndarray = np.r_[nv : 2 * nv, 2 * nv + limit_rows : self._constraints]
-        return indices
+    def by_kind(self, constraints: Array) -> np.ndarray:
+        """View numbers of all constraints (..., constraints) by kind: acceleration, torque, limits and cones."""
+        limit_rows = sum(limit.row_count(self.robot) for limit in self._limits)
+        cone_rows = constraints.shape[-1] - 2 * self.robot.nv - limit_rows
+        dtype = layout("id_qp_constraints", nv=self.robot.nv, limit_rows=limit_rows, cone_rows=cone_rows)
+        return named_view(constraints, dtype)
+
+    def working_sets(self, constraints: int) -> np.dtype[np.void]:
+        """Return the layout of active sets: of each level, and of the problems that relax constraints."""
+        return layout("working_sets", levels=self.levels, constraints=constraints)
 
     def warm_start(self, batch: tuple[int, ...]) -> Array:
         """Return the active set of the previous solve, or none if that was for another batch."""
-        size = (self.levels + 2) * self._constraints
+        size = block_size(self.working_sets(self._constraints))
         if self._active.shape[-1] != size or (self._active.ndim > 1 and self._active.shape[:-1] != batch):
             self._active = np.zeros(size)
         return self._active

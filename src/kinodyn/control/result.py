@@ -97,9 +97,9 @@ class ControlResult:
     @property
     def active(self) -> Array:
         """Return the active constraints."""
-        active, count = self._outputs.active, self._excess.shape[-1]
-        last_level = active.shape[-1] - 3 * count  # two more follow, of the relaxed constraints
-        return active[..., last_level : last_level + count]
+        sets = named_view(self._outputs.active, self._plan.working_sets(self._excess.shape[-1]))
+        last_level: Array = sets["levels"][..., -1, :]
+        return last_level
 
     @property
     def iterations(self) -> NDArray[np.int_]:
@@ -114,7 +114,8 @@ class ControlResult:
         contacts were violated, as little as possible; "failed": torques or forces beyond their limits, which only
         rounding can cause.
         """
-        hard = self._excess[..., self._plan.hard_constraints].max(axis=-1, initial=0.0)
+        excess = self._plan.by_kind(self._excess)  # torques and contact forces are never relaxed
+        hard = np.maximum(excess["torque"].max(axis=-1, initial=0.0), excess["cones"].max(axis=-1, initial=0.0))
         beyond = (
             np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > VIOLATION_TOLERANCE
         )

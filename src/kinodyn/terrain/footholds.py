@@ -161,7 +161,7 @@ def footholds(ground: HeightMap, sole: SoleOutline, poses: ArrayLike, rules: Foo
     """
     own = rules or FootholdRules()
     places = numbers("poses", poses, 3)
-    rows = _core.footholds(
+    found = _core.footholds(
         np.ascontiguousarray(ground.heights),
         grid_record(ground),
         sole.inner,
@@ -170,12 +170,12 @@ def footholds(ground: HeightMap, sole: SoleOutline, poses: ArrayLike, rules: Foo
         own.record(),
         np.ascontiguousarray(places.reshape(-1, 3)),
     )
-    shape = places.shape[:-1]
+    found = found.reshape(places.shape[:-1])
     return Footholds(
-        rows[:, 0].reshape(shape),
-        rows[:, 1:3].reshape(*shape, 2),
-        rows[:, 3].reshape(shape),
-        rows[:, 4].astype(int).reshape(shape),
+        height=found["z"],
+        gradient=np.stack([found["gx"], found["gy"]], axis=-1),
+        support=found["support"],
+        code=found["status"].astype(int),
     )
 
 

@@ -13,7 +13,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, vector
 from kinodyn.errors import InputError
-from kinodyn.layouts import record
+from kinodyn.layouts import layout, record
 from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_record
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.walking.biped import SIDES, Biped
@@ -181,18 +181,45 @@ def plan_footsteps(
         return problem.without_steps("unreachable", reason, target, clock.perf_counter() - begin)
     if not problem.connected(target):
         return problem.without_steps("unreachable", problem.obstruction(target), target, clock.perf_counter() - begin)
-    rows, cost, weight, states, expanded, exhausted = problem.search(target, budget, optimal)
+    found = problem.search(target, budget, optimal)
     seconds = clock.perf_counter() - begin
-    if len(rows) == 0:
-        if not exhausted:
-            reason = f"no path was found within {MAX_EFFORT} entries of the queue and {states} poses of the feet"
-            return problem.without_steps("budget", reason, target, seconds, expanded, states)
-        return problem.without_steps("unreachable", problem.obstruction(target), target, seconds, expanded, states)
-    steps, yaw = [], problem.start["left"].yaw
-    for side, x, y, heading, z, rise_x, rise_y, *_ in rows.tolist():
-        yaw += wrap(heading - yaw)  # continuous over full turns
-        steps.append(Footstep(SIDES[int(side)], x, y, yaw, z, (rise_x, rise_y)))
-    return FootstepPlan("solved", "", problem.start, tuple(steps), target, cost, weight, expanded, states, seconds)
+    effort_spent = (found.expanded, found.states)
+    if len(found.steps) == 0:
+        if not found.exhausted:
+            reason = f"no path was found within {MAX_EFFORT} entries of the queue and {found.states} poses of the feet"
+            return problem.without_steps("budget", reason, target, seconds, *effort_spent)
+        return problem.without_steps("unreachable", problem.obstruction(target), target, seconds, *effort_spent)
+    return FootstepPlan(
+        status="solved",
+        reason="",
+        start=problem.start,
+        steps=_footsteps(found.steps, problem.start["left"].yaw),
+        goal=target,
+        cost=found.cost,
+        weight=found.weight,
+        expanded=found.expanded,
+        states=found.states,
+        seconds=seconds,
+    )
+
+
+def _footsteps(steps: np.ndarray, yaw: float) -> tuple[Footstep, ...]:
+    """Convert records of the core; headings are continuous over full turns, beginning at `yaw`."""
+    result = []
+    for x, y, heading, z, rise_x, rise_y, side in steps[["x", "y", "yaw", "z", "gx", "gy", "side"]].tolist():
+        yaw += wrap(heading - yaw)
+        result.append(Footstep(SIDES[side], x, y, yaw, z, (rise_x, rise_y)))
+    return tuple(result)
+
+
+def _records(feet: dict[str, Footstep]) -> np.ndarray:
+    """Return both feet as records of the core."""
+    result = np.zeros(len(SIDES), dtype=layout("footstep"))
+    for field in ("x", "y", "yaw", "z"):
+        result[field] = [getattr(feet[side], field) for side in SIDES]
+    result["gx"], result["gy"] = np.transpose([feet[side].gradient for side in SIDES])
+    result["side"] = range(len(SIDES))
+    return result
 
 
 class _Problem:
@@ -266,13 +293,12 @@ class _Problem:
             max_rise=self.heights.max_rise,
         )
 
-    def search(self, goal: Array, budget: float, optimal: bool) -> tuple[Array, float, float, int, int, bool]:
+    def search(self, goal: Array, budget: float, optimal: bool) -> _core.FootstepPath:
         """Run the search in the core."""
         factor = max(1, round(OBSTACLE_CELL / self.ground.cell))
         coarse = self.ground.coarser(factor)
         foot = 0.5 * float(min(self.body.left.size))
         spacing = lattice_spacing(self.limits)
-        ends = standing_feet(self.body, goal)
         limits, heights = self.limits, self.heights
         level, per_metre = level_costs(limits, spacing)
         settings = {
@@ -300,8 +326,8 @@ class _Problem:
             record("step_limits", asdict(limits)),
             record("step_costs", COSTS),
             record("footstep_search", settings),
-            np.array([(foot.x, foot.y, foot.yaw, foot.z) for foot in (self.start[side] for side in SIDES)]),
-            np.array([(ends[side].x, ends[side].y, ends[side].yaw) for side in SIDES]),
+            _records(self.start),
+            _records(standing_feet(self.body, goal)),
             np.array([1.0] if optimal else WEIGHTS),
             step_actions(limits, spacing),
             level,
@@ -321,4 +347,15 @@ class _Problem:
         self, status: str, reason: str, goal: Array, seconds: float, expanded: int = 0, states: int = 0
     ) -> FootstepPlan:
         """Make a plan without steps."""
-        return FootstepPlan(status, reason, self.start, (), goal, np.inf, 0.0, expanded, states, seconds)
+        return FootstepPlan(
+            status=status,
+            reason=reason,
+            start=self.start,
+            steps=(),
+            goal=goal,
+            cost=np.inf,
+            weight=0.0,
+            expanded=expanded,
+            states=states,
+            seconds=seconds,
+        )

@@ -196,7 +196,7 @@ class ContactSchedule:
         (2,)
             [m]
         """
-        return np.array(self.nominal.floats(t)[6:8])
+        return self.nominal.at(t).dcm
 
     def capture_region(self, t: float) -> Array:
         """Compute the region of the DCMs that these footsteps can capture.
