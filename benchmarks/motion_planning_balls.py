@@ -6,7 +6,7 @@
 Each ball flies towards a random point of a random link, and is observed 0.5 to 0.9 s before it would arrive there. A
 hit could be known in time if, at the first observation, a motion exists that the ball does not touch: from the state
 of that moment, within the limits of velocity, acceleration and jerk, to rest at one of many random configurations, and
-free until the ball has passed. A hit is certain if a sphere of the robot cannot leave the way of the ball in time even
+free until the ball has passed. A hit is certain if a sphere of the robot cannot leave the path of the ball in time even
 if every joint moves as fast as its limits allow and all of them together move the sphere straight away. Decisions take
 as long as they need, so that the result does not depend on the machine.
 """

@@ -125,7 +125,7 @@ def test_limits_without_a_common_position_name_both_joints():
 
 def test_a_follower_that_stands_still_beyond_its_limits_is_an_error():
     assert chain(multiplier=0.0, offset=0.5).limits.upper.tolist() == [math.inf]
-    with pytest.raises(DescriptionError, match="no position in common"):
+    with pytest.raises(DescriptionError, match="keeps it at 1.5, outside its limits -1 to 1"):
         chain(multiplier=0.0, offset=1.5)
 
 

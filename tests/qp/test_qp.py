@@ -272,18 +272,18 @@ def test_soft_rows_are_violated_according_to_their_weight() -> None:
 
 def test_a_warm_start_agrees_with_a_cold_start() -> None:
     p = program(2)
-    held = qp.QP(**p)
+    problem = qp.QP(**p)
     rng = np.random.default_rng(1)
     fewer = 0
     for k in range(30):
         p["g"] = p["g"] + 0.1 * rng.normal(size=len(p["g"]))
         p["upper"] = p["upper"] + np.where(p["lower"] < p["upper"], 0.05 * rng.uniform(0, 1, len(p["upper"])), 0.0)
-        held.update(g=p["g"], upper=p["upper"])
+        problem.update(g=p["g"], upper=p["upper"])
         if k % 10 == 9:
             p["A"] = p["A"] + 1e-3 * rng.normal(size=p["A"].shape)
             p["H"] = p["H"] * 1.1
-            held.update(H=p["H"], A=p["A"])
-        answer, anew = held.solve(), qp.solve(**p)
+            problem.update(H=p["H"], A=p["A"])
+        answer, anew = problem.solve(), qp.solve(**p)
         assert answer.status == anew.status
         np.testing.assert_allclose(answer.x, anew.x, rtol=0, atol=1e-9)
         fewer += answer.iterations < anew.iterations
@@ -291,20 +291,20 @@ def test_a_warm_start_agrees_with_a_cold_start() -> None:
 
 
 def test_a_program_recovers_from_infeasible_problems() -> None:
-    held = qp.QP(np.eye(2), [0.0, 0.0], [[1.0, 1.0], [1.0, -1.0]], lower=1.0, upper=2.0)
-    first = held.solve()
-    held.update(x_upper=0.1)
-    assert held.solve().status == "infeasible"
-    held.update(x_upper=np.inf)
-    np.testing.assert_allclose(held.solve().x, first.x, atol=1e-12)
+    problem = qp.QP(np.eye(2), [0.0, 0.0], [[1.0, 1.0], [1.0, -1.0]], lower=1.0, upper=2.0)
+    first = problem.solve()
+    problem.update(x_upper=0.1)
+    assert problem.solve().status == "infeasible"
+    problem.update(x_upper=np.inf)
+    np.testing.assert_allclose(problem.solve().x, first.x, atol=1e-12)
 
 
 def test_an_update_with_an_error_changes_nothing() -> None:
-    held = qp.QP(np.eye(2), [-1.0, -1.0], x_upper=0.5)
+    problem = qp.QP(np.eye(2), [-1.0, -1.0], x_upper=0.5)
     for change in ({"g": [0.0, np.nan]}, {"g": [0.0, 0.0], "x_lower": 1.0}, {"H": np.eye(3)}):
         with pytest.raises(InputError):
-            held.update(**change)
-    np.testing.assert_allclose(held.solve().x, [0.5, 0.5])
+            problem.update(**change)
+    np.testing.assert_allclose(problem.solve().x, [0.5, 0.5])
 
 
 def test_errors_name_the_invalid_input() -> None:

@@ -55,7 +55,7 @@ def test_a_robot_that_is_pushed_aside_steps_with_the_foot_that_can_capture_it(pl
     for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False):
         dcm = 0.25 * np.array([np.cos(angle), np.sin(angle)])
         margins = {
-            side: own.one_step_margin(planner.schedule, phase, dcm, side, own.urgent_double_support)
+            side: own.one_step_margin(planner.schedule, phase, dcm, side, own.recovery_double_support)
             for side in ("left", "right")
         }
         step = own.recovery_step(planner.schedule, 0.0, dcm).steps[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinodyn.description.messages import counted, listed, warn
-from kinodyn.description.mimics import combine_limits
+from kinodyn.description.mimics import combine_limits, find_leaders
 from kinodyn.description.types import Description, Frame, Joint, Link
 from kinodyn.errors import DescriptionError, unknown_name
 
@@ -104,6 +104,11 @@ def _check_limits_of_mimics(description: Description) -> None:
         lower, upper = limits.lower, limits.upper
         if lower.value > upper.value and (lower.joint, upper.joint) != (name, name):
             follower = upper.joint if lower.joint == name else lower.joint
+            leader = find_leaders(description.joints)[follower]
+            if leader.multiplier == 0.0:
+                at, own = leader.offset, joints[follower]
+                message = f"its mimic keeps it at {at:g}, outside its limits {own.lower:g} to {own.upper:g}"
+                raise fault(description, own, message)
             message = (
                 f"its limits and those of joint {name!r}, which it follows, have no position in common: joint {name!r} "
                 f"must be at least {lower.value:g} for {lower.joint!r} and at most {upper.value:g} for "

@@ -106,16 +106,16 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
         raise InputError("joints must be at least one name of a joint that moves, got none")
     q0 = robot.neutral() if q is None else numbers("q", q, robot.nq)
     free = {joint.name for joint in robot.joints if _source(robot, joint).name in joints}
-    held = {joint.name for joint in robot.joints} - free
+    locked = {joint.name for joint in robot.joints} - free
     T = dict(zip(robot.frame_names, kinematics.poses(robot, q0), strict=True))
-    parts = tuple(_held(joint, T) if joint.name in held else joint for joint in robot.description.joints)
+    parts = tuple(_locked(joint, T) if joint.name in locked else joint for joint in robot.description.joints)
     d = robot.description
     kept = {
         "configurations": {
-            name: {joint: value for joint, value in positions.items() if joint not in held}
+            name: {joint: value for joint, value in positions.items() if joint not in locked}
             for name, positions in d.configurations.items()
         },
-        "chains": {name: chain for name, chain in d.chains.items() if not held & set(chain)},
+        "chains": {name: chain for name, chain in d.chains.items() if not locked & set(chain)},
     }
     constants = _chosen(robot, joints)
     return Robot(replace(d, joints=parts, base="fixed", **kept), **constants)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def _chosen(robot: Robot, joints: Sequence[str]) -> dict[str, Array]:
     return {name: value if name == "gravity" else value[rows] for name, value in chosen.items()}
 
 
-def _held(joint: Joint, T: dict[str, Array]) -> Joint:
+def _locked(joint: Joint, T: dict[str, Array]) -> Joint:
     """Fix a joint at the current poses of its two links."""
     T_parent_child = np.asarray(np.linalg.solve(T[joint.parent], T[joint.child]), dtype=np.float64)
     T_parent_child[3] = 0.0, 0.0, 0.0, 1.0

@@ -99,7 +99,7 @@ def _starts(
         begin[far] = problem.space.wrapped(problem.part(rows[far]).attempt(METHODS["auto"], begin[far], False).q)
     if cost.goal is not None:
         begin[-len(some) :] = cost.goal[some]
-        begin[-len(some) :, problem.space.held] = start[some][:, problem.space.held]
+        begin[-len(some) :, problem.space.locked] = start[some][:, problem.space.locked]
     return begin
 
 

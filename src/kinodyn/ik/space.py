@@ -36,7 +36,7 @@ class SearchSpace:
     middle: Array
     dofs: NDArray[np.int32]  # v indices of the chosen joints that move a frame: the variables of the core
     chosen: NDArray[np.int32]  # v indices of all chosen joints: the variables of a preference
-    held: NDArray[np.intp]  # coordinates of the other joints, which keep the position of q0
+    locked: NDArray[np.intp]  # coordinates of the other joints, which keep the position of q0
     drawn: NDArray[np.bool_]  # coordinates that vary between starts: those of `dofs` except floating and ball joints
     periodic: NDArray[np.bool_]  # coordinates whose pose repeats after a full turn
 
@@ -55,7 +55,7 @@ class SearchSpace:
     def integrate(self, robot: Robot, q: Array, v: Array) -> Array:
         """Integrate q (..., nq) by v (..., nv); fixed coordinates stay bitwise equal, despite normalisation."""
         result = robot.integrate(q, v)
-        result[..., self.held] = q[..., self.held]
+        result[..., self.locked] = q[..., self.locked]
         return result
 
 
@@ -108,7 +108,7 @@ def _make(robot: Robot, frames: tuple[str, ...], joints: Joints) -> SearchSpace:
         middle=np.where(quaternion, robot.neutral(), 0.5 * (low + high)),
         dofs=_dofs(moving),
         chosen=_dofs(chosen),
-        held=np.flatnonzero(~_marked(robot, chosen)),
+        locked=np.flatnonzero(~_marked(robot, chosen)),
         drawn=_marked(robot, moving) & ~quaternion,
         periodic=_marked(robot, _periodic(robot, moving)),
     )

@@ -281,8 +281,8 @@ def _reach(robot: Robot, foot: Foot, leg: _Leg) -> tuple[float, float]:
             axis = R_sole.T @ kinematics.pose(robot, q, joint.child)[:3, :3] @ written[joint.name].axis
             about = int(np.abs(axis).argmax())
             if about < 2:  # a pitch axis, along y, bears forces at x, a roll axis those at y
-                held = ANKLE_FRACTION * float(robot.limits.effort[joint.v.start]) / weight
-                reach[1 - about] = min(reach[1 - about], held)
+                lever = ANKLE_FRACTION * float(robot.limits.effort[joint.v.start]) / weight
+                reach[1 - about] = min(reach[1 - about], lever)
     return reach[0], reach[1]
 
 

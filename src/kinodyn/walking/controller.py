@@ -235,7 +235,7 @@ class WalkingController:
         reference = self.planner.reference(t)
         dcm = state.com[:2] + self._com_velocity[:2] / self.body.omega
         error = float(np.abs(dcm - reference.dcm).max())
-        due = t >= self._last_plan + self.settings.urgent_plan_interval - 1e-9
+        due = t >= self._last_plan + self.settings.recovery_plan_interval - 1e-9
         if error > 2.0 * self.settings.adaptation_margin and due:
             self._update(t, state)
             reference = self.planner.reference(t)
@@ -252,7 +252,7 @@ class WalkingController:
         else:
             plan = self.planner.plan_com(t, state.com, self._com_velocity)
             self.solve_times.append(plan.seconds)
-            interval = self.settings.urgent_plan_interval if self._urgent else self.settings.plan_interval
+            interval = self.settings.recovery_plan_interval if self._recovering else self.settings.plan_interval
             self._next_plan = self._last_plan + interval
         self.plan_times.append(perf_counter() - begin)
 
@@ -262,7 +262,7 @@ class WalkingController:
         return self.planner.terrain is not None
 
     @property
-    def _urgent(self) -> bool:
+    def _recovering(self) -> bool:
         """Return whether the steps have to change."""
         return self.planner.dcm_margin < self.settings.adaptation_margin
 
@@ -299,7 +299,7 @@ class WalkingController:
             self._touchdowns[side] = t
             self._touchdown_monitor.landed()
             self.planner.landed(t, side)
-            self._loading_time = settings.urgent_loading_time if self._urgent else settings.loading_time
+            self._loading_time = settings.recovery_loading_time if self._recovering else settings.loading_time
         self._stands[side] = foot.contact
         if foot.contact:
             load = min(1.0, settings.touchdown_load + (t - self._touchdowns[side]) / self._loading_time)

@@ -47,9 +47,9 @@ def default_speed(robot: Robot | Biped | Planner, settings: GaitSettings | None 
         body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
         planner = Planner(body, settings=settings)
     body = planner.body
-    unhurried = sqrt(FROUDE * float(np.linalg.norm(body.robot.gravity)) * body.leg)
+    typical = sqrt(FROUDE * float(np.linalg.norm(body.robot.gravity)) * body.leg)
     fastest = float(planner.limits.max_velocity(planner.settings.step_time)[0])
-    speed = min(unhurried, LIMIT_FRACTION * fastest)
+    speed = min(typical, LIMIT_FRACTION * fastest)
     for factor in SPEED_FACTORS:
         if follows(planner, (factor * speed, 0.0, 0.0)):
             break

@@ -52,10 +52,10 @@ def _acceleration(body: Biped, q: Array, foot: Foot, com: Array) -> Array:
     A foot whose roll is free turns about its line of contact.
     """
     robot = body.robot
-    held = kinematics.jacobian(robot, q, foot.frame, reference="local")[foot.controlled > 0]
+    J_foot = kinematics.jacobian(robot, q, foot.frame, reference="local")[foot.controlled > 0]
     angular = centroidal.momentum_matrix(robot, q)[3:]
-    J = np.vstack([held, kinematics.com_jacobian(robot, q), angular])
-    rows = np.concatenate([np.zeros(len(held)), com, np.zeros(3)])
+    J = np.vstack([J_foot, kinematics.com_jacobian(robot, q), angular])
+    rows = np.concatenate([np.zeros(len(J_foot)), com, np.zeros(3)])
     result: Array = np.linalg.lstsq(J, rows, rcond=None)[0]
     return result
 

@@ -74,11 +74,11 @@ class LegReach:
         """
         T, ankle, hip = state.pose(frame), state.pose(self.ankle)[:3, 3], state.pose(self.hip)[:3, 3]
         arm = pose[:3, :3] @ (T[:3, :3].T @ (ankle - T[:3, 3]))
-        way = pose[:3, 3] + arm - hip
-        r = sqrt(float(way @ way))
+        leg = pose[:3, 3] + arm - hip
+        r = sqrt(float(leg @ leg))
         if r <= (1.0 - ROOM[1]) * self.longest:
             return pose, velocity, acceleration
-        n = way / r
+        n = leg / r
         hip_velocity = state.jacobian(self.hip)[:3] @ state.v
         speed = float(n @ (velocity[:3] + np.cross(velocity[3:], arm) - hip_velocity))
         room = min(max(ROOM_TIME * speed, ROOM[0] * self.longest), ROOM[1] * self.longest)

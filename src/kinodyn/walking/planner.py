@@ -180,7 +180,7 @@ class Planner(StepPlanner):
         self.adapted = None
         if margin < 0 and phase.kind in ("stand", "stop") and not self.walking:
             self.schedule = self._replanner.recovery_step(self.schedule, t, dcm)
-        if margin < 0 and phase.kind == "double" and phase.end - t > self._replanner.urgent_double_support:
+        if margin < 0 and phase.kind == "double" and phase.end - t > self._replanner.recovery_double_support:
             self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
         if phase.swing is None or margin >= self._least_margin(phase):
             return

@@ -1,4 +1,4 @@
-"""Whether ground that can be stepped on connects two places: a quick test that never rules out a way that exists."""
+"""Whether ground that can be stepped on connects two places: a quick test that never rules out a path that exists."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def connected(ground: HeightMap, start: Array, goal: Array, *, reach: float, max
     Returns
     -------
     bool
-        False only if there is no way.
+        False only if there is no path.
 
     Notes
     -----

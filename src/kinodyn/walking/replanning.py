@@ -77,11 +77,13 @@ class Replanner:
     def recovery_step(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
         """Step from standing as soon as possible, with the foot whose step captures the robot better."""
         phase = schedule.at(t)
-        side = max(SIDES, key=lambda side: self.one_step_margin(schedule, phase, dcm, side, self.urgent_double_support))
+        side = max(
+            SIDES, key=lambda side: self.one_step_margin(schedule, phase, dcm, side, self.recovery_double_support)
+        )
         step = next_step(phase.feet[opposite(side)], (0.0, 0.0, 0.0), self.limits)
         steps = [step, closing_step(step, self.limits)]
         zmp = schedule.nominal.at(t).zmp
-        tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
+        tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.recovery_double_support)
         return ContactSchedule.from_phases(schedule, tail)
 
     def retime_double_support(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
@@ -104,7 +106,7 @@ class Replanner:
 
         best = schedule
         largest = value(schedule, phase.end - t)
-        for double in (self.urgent_double_support, self._double_support[1] + longest - t):
+        for double in (self.recovery_double_support, self._double_support[1] + longest - t):
             if double < MIN_DOUBLE_SUPPORT:
                 continue
             tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=double)
@@ -225,9 +227,9 @@ class Replanner:
         return schedule.builder.timing(coming[0]).double if coming else self.settings.double_support
 
     @property
-    def urgent_double_support(self) -> float:
+    def recovery_double_support(self) -> float:
         """Duration of a double support that only delays the next step [s]."""
-        return self.settings.urgent_double_fraction * self.settings.double_support
+        return self.settings.recovery_double_fraction * self.settings.double_support
 
     def _from_double_support(self, schedule: ContactSchedule, t: float, phase: Phase) -> list[Phase]:
         now = schedule.nominal.at(t)

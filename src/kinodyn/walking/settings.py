@@ -53,7 +53,7 @@ class GaitSettings:
         Distance that the planned ZMP keeps from the edges of the feet [m].
     mpc_samples : int
         Knots of the MPC's horizon.
-    plan_interval, urgent_plan_interval : float
+    plan_interval, recovery_plan_interval : float
         Time between plans, and the same while the steps have to change [s].
     adaptation_margin : float
         Margin of the DCM inside the region that the planned steps capture, below which the steps are changed [m].
@@ -64,7 +64,7 @@ class GaitSettings:
         largest speed of a foot whose step is shortened [m/s].
     locked_swing_fraction : float
         Part before touchdown in which a step is not changed any more.
-    urgent_double_fraction : float
+    recovery_double_fraction : float
         Length of a double support that only delays the next step, as a fraction of `double_support`.
     hip_offset : float
         Distance beyond the feet up to which the ZMP is demanded when no step captures the robot: the trunk swings [m].
@@ -80,7 +80,7 @@ class GaitSettings:
         Time during which a foot that finds no ground keeps descending.
     descent_interval, descent_speed : float
         Delay of the touchdown each time that no ground was found [s], and the largest speed of descent then [m/s].
-    loading_time, urgent_loading_time : float
+    loading_time, recovery_loading_time : float
         Time in which a foot takes its load after touchdown, and the same while the steps have to change [s].
     max_load : float
         Maximum normal force on one foot, as a multiple of the weight.
@@ -123,10 +123,10 @@ class GaitSettings:
     max_swing_acceleration: float = setting(0.1, 1e4)
     max_swing_speed: float = setting(0.01, 100.0)
     plan_interval: float = setting(1e-4, 1.0)
-    urgent_plan_interval: float = setting(1e-4, 1.0)
+    recovery_plan_interval: float = setting(1e-4, 1.0)
     descent_interval: float = setting(1e-4, 0.5)
     loading_time: float = setting(1e-4, 1.0)
-    urgent_loading_time: float = setting(1e-4, 1.0)
+    recovery_loading_time: float = setting(1e-4, 1.0)
     slope_delay: float = setting(0.0, 5.0)
     slope_time_constant: float = setting(1e-2, 10.0)
     tracking: TrackingGains
@@ -145,7 +145,7 @@ class GaitSettings:
     min_swing_fraction: float = setting(0.05, 1.0, 0.26)
     max_swing_fraction: float = setting(1.0, 5.0, 1.4)
     locked_swing_fraction: float = setting(0.01, 1.0, 0.06)
-    urgent_double_fraction: float = setting(0.01, 1.0, 0.1)
+    recovery_double_fraction: float = setting(0.01, 1.0, 0.1)
     dcm_gain: float = setting(0.01, 10.0, 0.6)
     velocity_filter: float = setting(0.01, 1.0, 0.25)
     touchdown_load: float = setting(1e-3, 0.5, 0.05)
@@ -191,10 +191,10 @@ class GaitSettings:
             first_double_support=2.0 * tau,
             last_double_support=1.6 * tau,
             plan_interval=0.13 * tau,
-            urgent_plan_interval=0.013 * tau,
+            recovery_plan_interval=0.013 * tau,
             descent_interval=0.065 * tau,
             loading_time=0.2 * tau,
-            urgent_loading_time=0.033 * tau,
+            recovery_loading_time=0.033 * tau,
             slope_delay=0.33 * tau,
             slope_time_constant=tau,
             swing_height=0.05 * leg,
