@@ -12,7 +12,7 @@ inline Point point(const float* p) { return {p[0], p[1], p[2]}; }
 inline double length(const Point& a) { return __builtin_sqrt(dot(a, a)); }
 
 // The signed distance of a point to a solid [m], negative inside, and its gradient, a unit vector. Distances beyond a
-// bound may be given as any number that is not below it.
+// bound may be given as infinity.
 struct SolidDistance {
     double distance;
     Point normal;
@@ -24,8 +24,10 @@ struct SurfaceSolid {
     SolidDistance at(const Point& c, double bound = HUGE_VAL) const {
         const Point p = local(c);
         const bool inside = contains(p);
-        Nearest nearest = {{0, 0, 0}, inside ? HUGE_VAL : squared_reach(bound + o.radius)};
+        const double limit = inside ? HUGE_VAL : squared_reach(bound + o.radius);
+        Nearest nearest = {{0, 0, 0}, limit};
         search(p, nearest);
+        if (!(nearest.square < limit)) return {HUGE_VAL, {0, 0, 1}};  // the root of the limit may round below the bound
         const double far = __builtin_sqrt(nearest.square);
         const Point offset = (inside ? -1.0 : 1.0) * (p - nearest.point);
         const Point n = far > 0 && far < HUGE_VAL ? (1 / far) * offset : Point{0, 0, 1};

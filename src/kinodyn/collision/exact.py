@@ -19,7 +19,6 @@ from kinodyn.collision.exact_geometry import is_available as is_available
 from kinodyn.collision.exact_geometry import require_coal as require_coal
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.collision.shapes import HeightField, Mesh, PointCloud, Shape
-from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 
 TIME_PER_TRIANGLE, TIME_PER_POINT = 2e-5, 2e-6  # [s] to prepare a mesh or a cloud, upper estimates
@@ -195,19 +194,19 @@ def _vertex_inside(a: Placed, b: Placed) -> _Measured:
     vertices, outer = exact_geometry(a.shape).vertices, exact_geometry(b.shape)
     T_b_a = np.linalg.inv(b.pose) @ a.pose
     inside = _moved(T_b_a, vertices[:: -(-len(vertices) // MAX_VERTICES)])
-    measured, k = outer.surface.lowest_distance(np.ascontiguousarray(inside))
+    measured, k = outer.lowest_distance(inside)
     on_surface = inside[k] - measured * _surface_normal(b.shape, inside[k])
     return measured, _moved(b.pose, np.array([inside[k], on_surface]))
 
 
 def _cloud_distance(solid: Placed, cloud: Placed, points: PointCloud) -> _Measured:
     if isinstance(solid.shape, PointCloud):
-        raise KinodynError("the distance between two point clouds is not defined")
+        return _between_clouds(solid, solid.shape, cloud, points)
     T_solid_cloud: Array = np.asarray(np.linalg.inv(solid.pose) @ cloud.pose, dtype=float)
     geometry, scattered = exact_geometry(solid.shape), exact_geometry(points)
 
     def lowest(indices: Sequence[int]) -> tuple[float, int]:
-        return geometry.surface.lowest_distance(_moved(T_solid_cloud, points.points[indices]))
+        return geometry.lowest_distance(_moved(T_solid_cloud, points.points[indices]))
 
     centre = _moved(np.asarray(np.linalg.inv(T_solid_cloud)), geometry.centre)
     bound = lowest([scattered.nearest_point(centre)])[0]
@@ -219,11 +218,22 @@ def _cloud_distance(solid: Placed, cloud: Placed, points: PointCloud) -> _Measur
     return measured - points.radius, place - np.array([measured * outwards, points.radius * outwards])
 
 
+def _between_clouds(first: Placed, some: PointCloud, second: Placed, others: PointCloud) -> _Measured:
+    """Return the distance between two clouds of spheres: that of their nearest points, minus both radii."""
+    moved = _moved(np.asarray(np.linalg.inv(second.pose) @ first.pose), some.points)
+    distances, nearest = exact_geometry(others).tree.query(moved)
+    k = int(distances.argmin())
+    centres = np.array([_moved(first.pose, some.points[k]), _moved(second.pose, others.points[nearest[k]])])
+    far = float(distances[k])
+    along = (centres[1] - centres[0]) / far if far > 0.0 else np.array([0.0, 0.0, 1.0])
+    return far - some.radius - others.radius, centres + np.array([some.radius * along, -others.radius * along])
+
+
 def _surface_normal(shape: Shape, point: Array) -> Array:
     """Return the gradient of the signed distance at a point, by central differences: it is flat near a surface."""
     step = 1e-6
     shifted = np.concatenate([point + step * np.eye(3), point - step * np.eye(3)])
-    distances = exact_geometry(shape).surface.signed_distances(np.ascontiguousarray(shifted))
+    distances = exact_geometry(shape).signed_distances(shifted)
     gradient = distances[:3] - distances[3:]
     return np.asarray(gradient / max(float(np.linalg.norm(gradient)), 1e-300))
 

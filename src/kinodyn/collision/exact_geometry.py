@@ -12,13 +12,14 @@ from scipy.spatial import cKDTree
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.collision.point_distances import has_closed_form, signed_distances
 from kinodyn.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, PointCloud, Shape, Sphere
 from kinodyn.description.meshes import TriangleMesh, open_edges
 from kinodyn.errors import KinodynError
 
 QUERIES_WITHOUT_TREE = 150  # of a point cloud
 ROUNDING = 1e-9  # [m^2]
-CLOUD_TOLERANCE = 1e-4  # [m] of the triangles of round shapes, where a point cloud is compared with them
+TOLERANCE = 1e-4  # [m] of the triangles of round shapes, whose vertices are compared with meshes
 
 _GEOMETRIES: WeakKeyDictionary[Shape, ExactGeometry] = WeakKeyDictionary()
 
@@ -89,6 +90,20 @@ class ExactGeometry:
         faces = np.ascontiguousarray(self._mesh.faces, dtype=np.int64)
         return _core.TriangleBvh(np.ascontiguousarray(self._mesh.vertices), faces)
 
+    def signed_distances(self, points: Array) -> Array:
+        """Return the distances of points (n, 3) from a solid [m], negative inside."""
+        if has_closed_form(self.shape):
+            return signed_distances(self.shape, points)
+        return np.asarray(self.surface.signed_distances(np.ascontiguousarray(points)))
+
+    def lowest_distance(self, points: Array) -> tuple[float, int]:
+        """Return the smallest signed distance of points (n, 3) from a solid [m], and the index of its point."""
+        if has_closed_form(self.shape):
+            found = signed_distances(self.shape, points)
+            k = int(found.argmin())
+            return float(found[k]), k
+        return self.surface.lowest_distance(np.ascontiguousarray(points))
+
     @cached_property
     def tree(self) -> cKDTree:
         """The points of a cloud."""
@@ -124,7 +139,7 @@ class ExactGeometry:
 def _mesh(shape: Shape) -> TriangleMesh:
     if isinstance(shape, PointCloud):
         return TriangleMesh(shape.points, np.zeros((0, 3), dtype=np.int64))
-    return shape.triangles(CLOUD_TOLERANCE)
+    return shape.triangles(TOLERANCE)
 
 
 def exact_geometry(shape: Shape) -> ExactGeometry:

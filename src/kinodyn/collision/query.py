@@ -48,8 +48,9 @@ def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
     """Return pairs of names in a canonical form."""
     if isinstance(allowed, frozenset):
         return _checked(allowed)
+    allowed = () if allowed is None else allowed
     try:
-        given = frozenset(pair if isinstance(pair, str) else frozenset(pair) for pair in allowed or ())
+        given = frozenset(pair if isinstance(pair, str) else tuple(pair) for pair in allowed)
     except TypeError as cause:
         raise InputError(f"allowed must be pairs of names of links or objects, got {allowed!r}") from cause
     return _checked(given)
@@ -59,7 +60,8 @@ def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
 def _checked(given: frozenset[Iterable[str]]) -> Pairs:
     for pair in given:
         names = () if isinstance(pair, str) else tuple(pair)
-        if not 1 <= len(names) <= 2 or not all(isinstance(name, str) for name in names):
+        least = 1 if isinstance(pair, frozenset) else 2  # the set of a name and itself has one element
+        if not least <= len(names) <= 2 or not all(isinstance(name, str) for name in names):
             raise InputError(f"allowed must contain pairs of names of links or objects, got {pair!r}")
     return frozenset(frozenset(pair) for pair in given)
 
