@@ -127,7 +127,7 @@ def _prepared(
     max_distance: float | None,
     resolution: float | None,
 ) -> tuple[DistanceQuery, float]:
-    chosen: Pairs | None = None if pairs is None else as_pairs(pairs)
+    chosen: Pairs | None = None if pairs is None else as_pairs(pairs, "pairs")
     query = distance_query(robot, snapshot_of(world), as_pairs(allowed), chosen, as_resolution(resolution))
     if max_distance is None:
         return query, np.inf

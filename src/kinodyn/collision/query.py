@@ -44,25 +44,25 @@ def as_resolution(resolution: float | None) -> float | None:
     return None if resolution is None else positive("resolution", resolution)
 
 
-def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
-    """Return pairs of names in a canonical form."""
-    if isinstance(allowed, frozenset):
-        return _checked(allowed)
-    allowed = () if allowed is None else allowed
+def as_pairs(pairs: Iterable[Iterable[str]] | None, what: str = "allowed") -> Pairs:
+    """Return pairs of names in a canonical form; `what` is the name of the argument."""
+    if isinstance(pairs, frozenset):
+        return _checked(pairs, what)
+    pairs = () if pairs is None else pairs
     try:
-        given = frozenset(pair if isinstance(pair, str) else tuple(pair) for pair in allowed)
+        given = frozenset(pair if isinstance(pair, str) else tuple(pair) for pair in pairs)
     except TypeError as cause:
-        raise InputError(f"allowed must be pairs of names of links or objects, got {allowed!r}") from cause
-    return _checked(given)
+        raise InputError(f"{what} must be pairs of names of links or objects, got {pairs!r}") from cause
+    return _checked(given, what)
 
 
 @lru_cache(maxsize=64)
-def _checked(given: frozenset[Iterable[str]]) -> Pairs:
+def _checked(given: frozenset[Iterable[str]], what: str) -> Pairs:
     for pair in given:
         names = () if isinstance(pair, str) else tuple(pair)
         least = 1 if isinstance(pair, frozenset) else 2  # the set of a name and itself has one element
         if not least <= len(names) <= 2 or not all(isinstance(name, str) for name in names):
-            raise InputError(f"allowed must contain pairs of names of links or objects, got {pair!r}")
+            raise InputError(f"{what} must contain pairs of names: two names of links or objects, got {pair!r}")
     return frozenset(frozenset(pair) for pair in given)
 
 

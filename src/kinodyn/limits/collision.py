@@ -105,7 +105,7 @@ class CollisionLimit(RowLimit):
         self.margin = float(numbers(f"margin of {name!r}", margin))
         self.slow_down = positive(f"slow_down of {name!r}", slow_down)
         self.gain = positive(f"gain of {name!r}", gain)
-        self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs)
+        self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs, "pairs")
         self.allowed: Pairs = as_pairs(allowed)
         self.rows = int(rows)
         self.resolution = as_resolution(resolution)
