@@ -51,7 +51,7 @@ class CoMFeedback:
         """Filtered height of the ground under the feet [m]."""
         return self._height[0] - self.body.com_height
 
-    def __call__(self, state: State, com_velocity: Array, reference: Reference) -> CoMCommand:
+    def __call__(self, state: State, com_velocity: Array, reference: Reference, lower: float = 0.0) -> CoMCommand:
         """Compute the command of a tick.
 
         Parameters
@@ -60,6 +60,8 @@ class CoMFeedback:
         com_velocity : (3,)
             Filtered velocity of the CoM [m/s].
         reference
+        lower
+            By how much the CoM is to be lower than the reference [m].
 
         Returns
         -------
@@ -70,7 +72,7 @@ class CoMFeedback:
         demanded = reference.zmp + (1.0 + self.settings.dcm_gain) * (dcm - reference.dcm)
         zmp = nearest(reference.phase.polygon, demanded)
         px, py = self._with_hip_strategy(dcm, zmp, reference).tolist()
-        z, vz, az = self._filter_height(reference)
+        z, vz, az = self._filter_height(reference, lower)
         stiffness = omega**2  # of the pendulum: acceleration for each metre from the ZMP
         if self.planner.terrain is not None:
             stiffness = (self.body.weight / self.body.robot.mass + az) / (
@@ -104,13 +106,13 @@ class CoMFeedback:
         distance = float(np.hypot(*missing))
         return zmp + missing * min(1.0, self.settings.hip_offset / max(distance, 1e-9))
 
-    def _filter_height(self, reference: Reference) -> tuple[float, float, float]:
+    def _filter_height(self, reference: Reference, lower: float) -> tuple[float, float, float]:
         """Filter the height of the ground under the feet: height, velocity, acceleration of the CoM."""
         z, vz = self._height
         w = self.settings.tracking.height_frequency
         target, rate, feedforward = (
             float(value[2]) for value in (reference.com, reference.com_velocity, reference.com_acceleration)
         )
-        az = feedforward + w * w * (target - z) + 2.0 * w * (rate - vz)
+        az = feedforward + w * w * (target - lower - z) + 2.0 * w * (rate - vz)
         self._height = (z + self.dt * vz, vz + self.dt * az)
         return z, vz, az

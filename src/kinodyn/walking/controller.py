@@ -15,6 +15,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.sim import Observation
 from kinodyn.walking.biped import SIDES, Biped
+from kinodyn.walking.body_lowering import BodyLowering
 from kinodyn.walking.com_feedback import CoMFeedback
 from kinodyn.walking.ground_estimate import GroundEstimator
 from kinodyn.walking.planner import Planner
@@ -103,6 +104,7 @@ class WalkingController:
         self._stance_height = self._base_height(State(self.robot, self.body.q))
         self._com_velocity = np.zeros(3)  # filtered
         self._com_feedback = CoMFeedback(self.body, self.planner, dt)
+        self._lowering = BodyLowering(self.body, self.planner)
         self._touchdown_monitor = TouchdownMonitor(self.body, self.planner, dt)
         self._trunk = np.zeros((2, 3))  # filtered roll, pitch and yaw relative to the heading, and their rates
         self._ground = GroundEstimator(self.body, self.settings, dt)
@@ -272,7 +274,8 @@ class WalkingController:
         return self._touchdown_monitor.update(observation) or (due and self.planner.plan_steps(observation.time))
 
     def _track(self, t: float, state: State, reference: Reference) -> None:
-        com = self._com_feedback(state, self._com_velocity, reference)
+        lower = self._lowering(t, state, reference)
+        com = self._com_feedback(state, self._com_velocity, reference, lower)
         self._tracker.track_com(com.position, com.velocity, com.acceleration)
         angles = self._filter_trunk(t)
         self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, angles)

@@ -18,6 +18,7 @@ from kinodyn.model.state import State
 
 MIN_BEND = 0.14  # [rad] that a knee keeps from straight and from its limit
 ROOM = (0.02, 0.05)  # of the longest leg, in which its extension is slowed down: least and most
+MAX_DROP = 0.15  # of the longest leg, by which a body is lowered for its foot to reach the ground
 ROOM_TIME = 0.05  # [s] of extension at the speed of the reference, that this room is for
 
 
@@ -52,6 +53,31 @@ class LegReach:
         nearest = min(max(knee.straight, low), high)
         bend = MIN_BEND + abs(nearest - knee.straight)
         self.longest = sqrt(thigh**2 + shank**2 + 2.0 * thigh * shank * np.cos(bend))
+
+    def missing_height(self, state: State, frame: str, pose: Array, shift: Array) -> float:
+        """Compute by how much the hip has to be lower for the leg to reach a pose of the foot.
+
+        Parameters
+        ----------
+        state
+            Measured state: where the hip is.
+        frame
+            Frame of the foot.
+        pose
+            Of that frame (4, 4).
+        shift
+            By how much the hip will have moved by then (3,) [m].
+
+        Returns
+        -------
+        float
+            [m], at most 15 % of the leg; 0 within reach.
+        """
+        T, ankle, hip = state.pose(frame), state.pose(self.ankle)[:3, 3], state.pose(self.hip)[:3, 3]
+        dx, dy, dz = (hip + shift - pose[:3, 3] - pose[:3, :3] @ (T[:3, :3].T @ (ankle - T[:3, 3]))).tolist()
+        length = (1.0 - 0.5 * ROOM[0]) * self.longest  # up to which a slow foot follows its reference
+        reach = sqrt(max(length**2 - dx * dx - dy * dy, 0.0))
+        return min(max(dz - reach, 0.0), MAX_DROP * self.longest)
 
     def reduce(
         self, state: State, frame: str, pose: Array, velocity: Array, acceleration: Array

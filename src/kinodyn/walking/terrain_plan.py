@@ -137,7 +137,8 @@ class TerrainPlan:
         """Set height and inclination of a foot that has landed somewhere to those of the map there."""
         found = footholds(self.ground, self._soles[step.side], (step.x, step.y, step.yaw), self.limits.rules)
         if not found.supported:
-            return replace(step, z=planned.z, gradient=planned.gradient, support=planned.support)
+            near = self.snapped(step) or planned
+            return replace(step, z=near.z, gradient=near.gradient, support=planned.support)
         rise_x, rise_y = found.gradient.tolist()
         landed = replace(step, z=float(found.height), gradient=(rise_x, rise_y))
         return replace(landed, support=self._support(landed))

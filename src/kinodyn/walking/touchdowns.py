@@ -54,8 +54,10 @@ class TouchdownMonitor:
         if wrench is not None and float(wrench[2]) > settings.touchdown_load * self.body.weight:
             return planner.touchdown(t, swing.side, foot.sole_pose(self.body.robot, observation.state.q))
         late = remaining < 1.5 * self.dt
-        if not late or self._lateness >= settings.late_touchdown_fraction * settings.single_support:
+        if not late:
             return False
+        if self._lateness >= settings.late_touchdown_fraction * settings.single_support:  # it stands where it is
+            return planner.touchdown(t, swing.side, foot.sole_pose(self.body.robot, observation.state.q))
         self._descend(t)
         return True
 

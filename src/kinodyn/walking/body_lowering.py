@@ -1,0 +1,65 @@
+"""Feet that reach the ground: the body is lowered where the leg of the foot ahead would be too short.
+
+The plan knows legs only roughly. Where the hips are under a trunk that leans and turns is measured.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.model.state import State
+from kinodyn.walking.biped import Biped
+from kinodyn.walking.leg_reach import LegReach
+from kinodyn.walking.planner import Planner
+from kinodyn.walking.reference import Reference
+
+REACHING = (0.4, 0.8)  # parts of a swing: from the first on the body is lowered as its foot needs, from the last fully
+
+
+class BodyLowering:
+    """Computes by how much the CoM has to be lower than planned over terrain.
+
+    Parameters
+    ----------
+    body, planner
+    """
+
+    def __init__(self, body: Biped, planner: Planner) -> None:
+        self.body, self.planner = body, planner
+        self._reach = {side: LegReach(body.robot, knee, body.q) for side, knee in body.knees.items()}
+
+    def __call__(self, t: float, state: State, reference: Reference) -> float:
+        """Compute how much is missing for the foot that lands, or has landed last, to reach the ground.
+
+        Parameters
+        ----------
+        t
+            [s]
+        state
+            Measured state.
+        reference
+            References at that time.
+
+        Returns
+        -------
+        float
+            [m]; 0 on level ground.
+        """
+        phase = reference.phase
+        if self.planner.terrain is None or phase.kind not in ("single", "double"):
+            return 0.0
+        if phase.swing is None:
+            side = list(phase.feet)[-1]
+            return self._missing(side, reference.feet[side].pose, state, np.zeros(3))
+        share = ((t - phase.start) / phase.length - REACHING[0]) / (REACHING[1] - REACHING[0])
+        if share <= 0.0:
+            return 0.0
+        touchdown = self.planner.reference(phase.end - 1e-9)
+        side = phase.swing.side
+        missing = self._missing(side, touchdown.feet[side].pose, state, touchdown.com - state.com)
+        return missing * min(share, 1.0)
+
+    def _missing(self, side: str, T_world_sole: Array, state: State, shift: Array) -> float:
+        foot = self.body.feet[side]
+        return self._reach[side].missing_height(state, foot.frame, foot.frame_pose(T_world_sole), shift)
