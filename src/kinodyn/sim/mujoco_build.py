@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import mujoco as mj
@@ -57,11 +57,15 @@ class FootContacts:
         Feet whose own collision shapes are missing or misplaced: the plate takes their place.
     stance : (nq,) or None
         A configuration in which the robot stands: links that overlap there do not collide, because no real ones do.
+    rectangles : dict of str to Shape
+        A box on the sole of each foot, by link. It is added where meshes define the sole: with a plane, MuJoCo finds at
+        most four contacts of a mesh around its lowest vertex, often all at one corner of a flat sole.
     """
 
     soles: Mapping[str, Shape]
     misplaced: frozenset[str] = frozenset()
     stance: Array | None = None
+    rectangles: Mapping[str, Shape] = field(default_factory=dict)
 
 
 def simulated_model(
@@ -85,7 +89,9 @@ def simulated_model(
     spec = mujoco_file.read_spec(robot)
     if spec is None:
         soles = {link: feet.soles[link] for link in feet.misplaced} if feet else {}
-        spec, sites = spec_of(robot, settings, sensors, soles), {name: name for name in robot.frame_names}
+        rectangles = feet.rectangles if feet else {}
+        spec = spec_of(robot, settings, sensors, soles, rectangles)
+        sites = {name: name for name in robot.frame_names}
         scale = 1.0
     else:
         sites, scale = _set_up(spec, robot, settings, sensors, feet), settings.mass_scale
@@ -150,9 +156,11 @@ def _add_ground(
         together = {name for name, (body, _) in bodies.items() if body is bodies[link][0]}
         if feet and link in feet.misplaced:
             mujoco_file.remove_contacts(spec, together)
-            shapes.add_sole(link, sole)
-        elif not mujoco_file.touches_ground(spec, together, ground[0].name):
-            shapes.add_sole(link, sole)
+        elif mujoco_file.touches_ground(spec, together, ground[0].name):
+            continue
+        shapes.add_sole(link, sole)
+        if feet and link in feet.rectangles:
+            shapes.add_sole(link, feet.rectangles[link])
 
 
 def _add_sites(

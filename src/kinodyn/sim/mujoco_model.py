@@ -100,12 +100,16 @@ def compiled(robot: Robot, spec: mj.MjSpec) -> mj.MjModel:
 
 
 def spec_of(
-    robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = (), soles: Mapping[str, Shape] | None = None
+    robot: Robot,
+    settings: MujocoSettings,
+    sensors: tuple[str, ...] = (),
+    soles: Mapping[str, Shape] | None = None,
+    rectangles: Mapping[str, Shape] | None = None,
 ) -> mj.MjSpec:
     """Build MuJoCo's specification of a robot.
 
     It has force and torque sensors at the frames `sensors`. `soles` take the place of the collision shapes of links,
-    and of links that are fixed to them.
+    and of links that are fixed to them; `rectangles` are added to links with meshes.
     """
     require_robot(robot)
     require_inertia(robot)
@@ -125,6 +129,10 @@ def spec_of(
                 shapes.add_link(link)
         for name, sole in (soles or {}).items():
             shapes.add_sole(name, sole)
+        for name, rectangle in (rectangles or {}).items():
+            on_body = [link for link in description.links if bodies[link.name][0] is bodies[name][0]]
+            if any(shape.kind == "mesh" for link in on_body for shape in link.collisions) or name in (soles or {}):
+                shapes.add_sole(name, rectangle)
         shapes.exclude_neighbours(robot)
         if settings.floor:
             shapes.add_ground(settings.terrain, settings.ground, tuple(settings.blocks))

@@ -68,11 +68,13 @@ class MujocoShapes:
                 self._add(body, name=name, **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
 
     def add_sole(self, link: str, shape: Shape) -> None:
-        """Add a shape for contact with the ground to a link whose description has none."""
+        """Add a shape for contact with the ground to a link."""
         body, T_body_link = self._bodies[link]
         details = self._details(link, shape)
         if details is not None:
-            self._add(body, name=f"{link} sole", **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
+            self._add(
+                body, name=f"{link} {shape.kind} sole", **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0
+            )
 
     def add_floor(self, ground: GroundShape | None, blocks: tuple[Block, ...]) -> list[Any]:
         """Add the ground, by default an infinite plane at z = 0, and the blocks on it; return the geoms."""

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kinodyn.arrays import Array
+from kinodyn.balance.foot import Foot
+from kinodyn.balance.polygon import largest_rectangle
 from kinodyn.description.hulls import convex_hull
 from kinodyn.description.types import Shape
 from kinodyn.dynamics.contact import Plane, SoftContacts
@@ -18,6 +21,7 @@ from kinodyn.walking.biped import Biped
 Engine = Literal["mujoco", "native"]
 FRICTION = 1.0  # of the ground, as in `sim.MujocoSettings`
 SOLE_FRACTION = 0.2  # thickness of a sole without shapes, as a fraction of the height of the ankle
+MIN_RECTANGLE = 0.1  # least width of the rectangle of a sole, in its thicknesses
 TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
 
@@ -67,18 +71,33 @@ def make_simulator(
 
 
 def _foot_contacts(body: Biped) -> FootContacts:
-    """Make plates of the soles, by link, for links whose own shapes do not define the sole."""
+    """Make plates of the soles, by link, for links whose own shapes do not define the sole, and their rectangles."""
     frames = {frame.name: frame for frame in body.robot.description.frames}
-    plates, misplaced = {}, set()
+    plates, rectangles, misplaced = {}, {}, set()
     for foot in body.feet.values():
         frame = frames.get(foot.frame)
         link, T_link_frame = (frame.link, frame.T_link_frame) if frame else (foot.frame, np.eye(4))
-        plate = convex_hull(foot.solid(SOLE_FRACTION * max(foot.ankle, foot.size.min())))
+        thickness = SOLE_FRACTION * max(foot.ankle, foot.size.min())
+        plate = convex_hull(foot.solid(thickness))
         triangles = (plate.vertices, plate.faces)
         plates[link] = Shape("mesh", (1.0, 1.0, 1.0), T_link_frame, f"{foot.side} sole", triangles=triangles)
+        rectangle = _rectangle(foot, T_link_frame, thickness)
+        if rectangle is not None:
+            rectangles[link] = rectangle
         if foot.source != "collision":
             misplaced.add(link)
-    return FootContacts(plates, frozenset(misplaced), body.q)
+    return FootContacts(plates, frozenset(misplaced), body.q, rectangles)
+
+
+def _rectangle(foot: Foot, T_link_frame: Array, thickness: float) -> Shape | None:
+    """Make a box of a thickness [m] on the largest rectangle of a sole; None for a line."""
+    low, high = largest_rectangle(foot.corners)
+    length, width = (high - low).tolist()
+    if foot.on_points or min(length, width) < thickness * MIN_RECTANGLE:
+        return None
+    T_sole_box = np.eye(4)
+    T_sole_box[:3, 3] = [*(0.5 * (low + high)).tolist(), 0.5 * thickness]
+    return Shape("box", (length, width, thickness), T_link_frame @ foot.T_frame_sole @ T_sole_box, f"{foot.side} sole")
 
 
 def _native(body: Biped, options: dict[str, Any]) -> NativeSimulator:
