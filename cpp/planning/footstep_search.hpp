@@ -308,7 +308,18 @@ class FootstepSearch {
             const double s = 0.25 * k;
             if (p_.swing.at(x + s * (next.pose.x - x), y + s * (next.pose.y - y)) > top) return false;
         }
-        return true;
+        return !wall_between(stance.pose, next.pose, top);
+    }
+
+    // Whether ground between two feet is higher than legs can straddle.
+    bool wall_between(const FootPose& a, const FootPose& b, double top) const {
+        const double dx = b.x - a.x, dy = b.y - a.y;
+        const int count = static_cast<int>(std::ceil(std::hypot(dx, dy) / p_.map.cell));
+        for (int k = 1; k < count; ++k) {
+            const double s = static_cast<double>(k) / count;
+            if (p_.map.at(a.x + s * dx, a.y + s * dy) > top) return true;
+        }
+        return false;
     }
 
     FootstepPath path_to(int last, double weight, std::size_t expanded) const {

@@ -195,6 +195,8 @@ BAD = [
         "slope:10,up",
         "slope:10,steep=3",
     ),
+    *("field:1e9", "boxes:1e9", "boxes:0.1,1e9", "stones:1e9", "stones:0.3,1e9", "stones:0.3,0.1,1e9"),
+    *("stairs:0.1,1e9,1", "stairs:0.1,1.0,1000"),
     *("stones:0.001,0.0", "boxes:0.08,0.001", "field:0.05,1e9", "field:0.05,seed=-1", "nothing.png", "map.txt"),
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
@@ -99,3 +100,20 @@ def test_a_simulator_of_another_robot_is_rejected() -> None:
     simulator = make_simulator(Biped.from_robot(kd.load("humanoid")))
     with pytest.raises(kd.InputError, match="simulates another robot"):
         kd.walking.walk(kd.load("humanoid"), duration=3.0, engine=simulator)
+
+
+def test_flat_soles_of_meshes_touch_the_ground_at_all_their_corners() -> None:
+    """MuJoCo alone finds three contacts of such a foot with a plane, within 4 cm of each other."""
+    body = Biped.from_robot(kd.load("talos", base="floating"))
+    simulator = make_simulator(body)
+    assert isinstance(simulator, kd.sim.MujocoSimulator)
+    q = body.q.copy()
+    q[2] -= 5e-4
+    simulator.reset(q)
+    mujoco.mj_forward(simulator.model, simulator.data)
+    points = np.array([contact.pos[:2] for contact in simulator.data.contact])
+    for foot in body.feet.values():
+        T = foot.sole_pose(body.robot, q)
+        local = (points - T[:2, 3]) @ T[:2, :2]
+        outline = kd.balance.hull(local[np.abs(local).max(axis=1) < 0.15])
+        assert (kd.balance.margin(outline, foot.rectangle) > -0.01).all()

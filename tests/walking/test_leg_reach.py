@@ -83,3 +83,19 @@ def test_velocity_and_acceleration_are_the_derivatives_of_the_reduced_motion(bod
         velocity = (after[0][:3, 3] - before[0][:3, 3]) / (2 * h)
         np.testing.assert_allclose(now[1][:3], velocity, atol=1e-7)
         np.testing.assert_allclose(now[2][:3], (after[1][:3] - before[1][:3]) / (2 * h), atol=1e-5)
+
+
+def test_a_body_lowered_by_the_missing_height_reaches_the_foot(body: kd.walking.Biped) -> None:
+    reach, state, frame = setup(body)
+    pose = state.pose(frame).copy()
+    assert reach.missing_height(state, frame, pose, np.zeros(3)) == 0.0
+    pose[:3, 3] += (0.2, 0.0, -0.08)
+    shift = np.array([0.05, 0.0, -0.02])
+    missing = reach.missing_height(state, frame, pose, shift)
+    assert missing > 0.01
+    leg = hip_to_ankle(reach, state, frame, pose) - shift + (0.0, 0.0, missing)
+    assert 0.98 * reach.longest < float(np.linalg.norm(leg)) < reach.longest
+    # as far as a foot at rest follows its reference
+    pose[:3, 3] -= shift - (0.0, 0.0, missing)
+    reduced, _, _ = reach.reduce(state, frame, pose, np.zeros(6), np.zeros(6))
+    assert np.abs(reduced - pose).max() < 0.01

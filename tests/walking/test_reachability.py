@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,38 @@ def test_stairs_connect_floors_and_cliffs_do_not() -> None:
         steps = rise * np.clip(np.floor((x - 1.0) / 0.25) + 1.0, 0.0, 5.0)
         heights = np.repeat(steps[:, None], 60, axis=1)
         assert connected(ground(heights), start, goal, reach=0.6, max_rise=0.2) is expected
+
+
+@pytest.mark.parametrize(
+    ("height", "gap", "expected"), [(0.15, 0.0, True), (0.3, 0.0, False), (1.0, 0.0, False), (1.0, 0.2, True)]
+)
+def test_walls_separate_where_they_are_too_high_to_straddle_and_have_no_passage(
+    height: float, gap: float, expected: bool
+) -> None:
+    heights = np.zeros((180, 60))
+    heights[80:83, round(gap / 0.02) :] = height
+    start, goal = np.zeros(2), np.array([2.6, 0.0])
+    assert connected(ground(heights), start, goal, reach=0.6, max_rise=0.2, passage=0.12) is expected
+
+
+def test_a_wall_is_told_without_a_search(body: Biped) -> None:
+    heights = np.zeros((180, 60))
+    heights[85:88] = 0.6
+    plan = plan_footsteps(body, ground(heights), (2.6, 0.0, 0.0))
+    assert plan.status == "unreachable" and plan.expanded == 0
+
+
+def test_no_step_straddles_a_wall(body: Biped) -> None:
+    """A thin wall along a narrow way: the feet pass on one side of it."""
+    heights = np.zeros((180, 80))
+    heights[45:120, 39] = 0.35
+    heights[46:115, 58:] = heights[46:115, :22] = -np.inf
+    ground = HeightMap(heights, cell=0.02, origin=(-0.6, -0.8))
+    plan = plan_footsteps(body, ground, (2.4, 0.0, 0.0))
+    assert plan.success
+    share = np.linspace(0.0, 1.0, 100)[:, None]
+    for stance, step in itertools.pairwise([plan.start["left"], plan.start["right"], *plan.steps]):
+        assert ground.height((1.0 - share) * stance.position + share * step.position).max() == 0.0
 
 
 def test_a_gap_is_told_without_a_search(body: Biped) -> None:

@@ -18,7 +18,7 @@ START = 0.5  # [m] of level ground around the start of the robot
 LANDING_LENGTH = 2.0  # [m] of level ground at the end
 BOX_DEPTH = 0.2  # [m] by which boxes extend below the ground around them
 SPACING = 0.05  # [m] of the nodes of height fields
-MAX_STEPS, MAX_LENGTH = 1000, 100.0
+MAX_STEPS, MAX_LENGTH, MAX_HEIGHT = 1000, 100.0, 10.0
 
 
 def flat() -> Terrain:
@@ -80,11 +80,11 @@ def stairs(rise: float, tread: float, count: int, width: float = 2.0) -> Terrain
     -------
     Terrain
     """
-    height, depth = float(numbers("rise", rise)), positive("tread", tread)
+    height, depth = float(numbers("rise", rise)), _bounded("tread", tread)
     steps = integer("count", count, 1, MAX_STEPS)
     if height == 0 or abs(height) > 2.0:
         raise InputError(f"rise must be up to 2 m up or down, and not 0, got {rise!r}")
-    across, end = _bounded("width", width), START + steps * depth
+    across, end = _bounded("width", width), START + _bounded("count times tread", steps * depth)
     bottom = min(0.0, steps * height)
     shapes: list[Plane | Box] = [Plane((0.0, 0.0, bottom))]
     if height < 0:
@@ -117,7 +117,11 @@ def stones(
     -------
     Terrain
     """
-    side, between, away = positive("size", size), nonnegative("gap", gap), nonnegative("spread", spread)
+    side, between, away = _bounded("size", size), nonnegative("gap", gap), nonnegative("spread", spread)
+    if between > MAX_LENGTH or away > MAX_HEIGHT:
+        raise InputError(
+            f"gap must be at most {MAX_LENGTH:g} m and spread at most {MAX_HEIGHT:g} m, got {gap!r} and {spread!r}"
+        )
     long, wide, rng = _bounded("length", length), _bounded("width", width), _random(seed)
     pitch = side + between
     columns, rows = max(1, round(long / pitch)), max(1, round(wide / pitch))
@@ -154,7 +158,7 @@ def boxes(height: float = 0.08, size: float = 0.5, length: float = 3.0, width: f
     -------
     Terrain
     """
-    tallest, side = positive("height", height), positive("size", size)
+    tallest, side = _bounded("height", height, MAX_HEIGHT), _bounded("size", size)
     long, wide, rng = _bounded("length", length), _bounded("width", width), _random(seed)
     count = max(1, round(long * wide / side**2))
     _limit(count)
@@ -189,7 +193,7 @@ def field(
     -------
     Terrain
     """
-    span, wave = positive("amplitude", amplitude), _bounded("wavelength", wavelength)
+    span, wave = _bounded("amplitude", amplitude, MAX_HEIGHT), _bounded("wavelength", wavelength)
     long, wide, rng = _bounded("length", length), _bounded("width", width), _random(seed)
     x = np.arange(-LANDING_LENGTH, START + long + LANDING_LENGTH, SPACING)
     y = np.arange(-0.5 * wide, 0.5 * wide + 0.5 * SPACING, SPACING)
@@ -214,10 +218,10 @@ def _ramp(x: Array, begin: float, end: float) -> Array:
     return result
 
 
-def _bounded(what: str, value: float) -> float:
+def _bounded(what: str, value: float, most: float = MAX_LENGTH) -> float:
     number = positive(what, value)
-    if number > MAX_LENGTH:
-        raise InputError(f"{what} must be at most {MAX_LENGTH:g} m, got {value!r}")
+    if number > most:
+        raise InputError(f"{what} must be at most {most:g} m, got {value!r}")
     return number
 
 

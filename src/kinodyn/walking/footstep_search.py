@@ -291,6 +291,7 @@ class _Problem:
             np.asarray(goal[:2]),
             reach=longest + 2.0 * overhang,
             max_rise=self.heights.max_rise,
+            passage=width + 2.0 * self.heights.rules.margin,
         )
 
     def search(self, goal: Array, budget: float, optimal: bool) -> _core.FootstepPath:
