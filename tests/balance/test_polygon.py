@@ -110,3 +110,14 @@ def test_the_intersection_contains_what_both_polygons_contain() -> None:
         np.testing.assert_allclose(inside[both > 0], both[both > 0], atol=1e-9)
         assert (inside[both < -1e-9] < 0).all()
     assert intersection([[0, 0], [1, 0], [0, 1]], [[5, 5], [6, 5], [5, 6]]).shape == (0, 2)
+
+
+def test_a_hull_contains_points_whose_coordinates_differ_by_rounding() -> None:
+    """In the order of x, the corners of an edge along y are in any order then."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        grid = np.stack(np.meshgrid([0.0, 0.3, 1.0], [-1.0, -0.4, 0.7], indexing="ij"), axis=-1).reshape(-1, 2)
+        points = grid + 1e-17 * rng.integers(-20, 21, grid.shape) + 1e-16 * rng.integers(-2, 3, grid.shape)
+        corners = kd.balance.hull(points)
+        assert len(corners) == 4
+        assert kd.balance.margin(corners, points).min() > -1e-12

@@ -102,6 +102,7 @@ def test_a_simulator_of_another_robot_is_rejected() -> None:
         kd.walking.walk(kd.load("humanoid"), duration=3.0, engine=simulator)
 
 
+@pytest.mark.filterwarnings("ignore::kinodyn.errors.DescriptionWarning")
 def test_flat_soles_of_meshes_touch_the_ground_at_all_their_corners() -> None:
     """MuJoCo alone finds three contacts of such a foot with a plane, within 4 cm of each other."""
     body = Biped.from_robot(kd.load("talos", base="floating"))

@@ -42,22 +42,30 @@ def hull(points: ArrayLike) -> Array:
     ordered = sorted((x, y) for x, y in given.tolist())
     if len(ordered) == 1:
         return np.array(given)
-    return np.array(_half(ordered) + _half(ordered[::-1]), dtype=float)
+    # without a tolerance: the order of points whose x differ by rounding is that of x
+    corners = _chain(ordered, 0.0)[:-1] + _chain(ordered[::-1], 0.0)[:-1]
+    kept = _chain(corners, TOLERANCE)
+    while len(kept) > 2 and not _turns_left(kept[-2], kept[-1], kept[0], TOLERANCE):
+        kept.pop()
+    while len(kept) > 2 and not _turns_left(kept[-1], kept[0], kept[1], TOLERANCE):
+        kept.pop(0)
+    return np.array(kept, dtype=float)
 
 
-def _half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Follow the corners on the right, from the first point to the last, which is left out."""
+def _chain(ordered: list[tuple[float, float]], tolerance: float) -> list[tuple[float, float]]:
+    """Follow the corners on the right, from the first point to the last."""
     chain: list[tuple[float, float]] = []
     for point in ordered:
-        while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], point):
+        while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], point, tolerance):
             chain.pop()
         chain.append(point)
-    return chain[:-1]
+    return chain
 
 
-def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], tolerance: float) -> bool:
+    """Return whether b is on the right of the line from a to c by more than a tolerance [m]."""
     x, y = c[0] - a[0], c[1] - a[1]
-    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > TOLERANCE * hypot(x, y)
+    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > tolerance * hypot(x, y)
 
 
 def half_planes(corners: ArrayLike) -> tuple[Array, Array]:
