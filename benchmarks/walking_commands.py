@@ -58,7 +58,7 @@ def run_commands(job: tuple[str, int]) -> dict[str, Any]:
     warnings.simplefilter("ignore", kd.DescriptionWarning)
     name, seed = job
     rng = np.random.default_rng(seed)
-    errors = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
+    errors: dict[str, Any] = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
     body = kd.walking.Biped.from_robot(kd.load(name, base="floating"))
     simulator = kd.walking.make_simulator(body, "mujoco", **errors)
     controller = kd.walking.WalkingController(body)

@@ -77,7 +77,7 @@ class LegReach:
         dx, dy, dz = (hip + shift - pose[:3, 3] - pose[:3, :3] @ (T[:3, :3].T @ (ankle - T[:3, 3]))).tolist()
         length = (1.0 - 0.5 * ROOM[0]) * self.longest  # up to which a slow foot follows its reference
         reach = sqrt(max(length**2 - dx * dx - dy * dy, 0.0))
-        return min(max(dz - reach, 0.0), MAX_DROP * self.longest)
+        return float(min(max(dz - reach, 0.0), MAX_DROP * self.longest))
 
     def reduce(
         self, state: State, frame: str, pose: Array, velocity: Array, acceleration: Array
