@@ -3,6 +3,9 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "bindings/arrays.hpp"
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
@@ -15,6 +18,7 @@ namespace kinodyn {
 namespace {
 
 using Cube = InputArray<double, 3>;
+using Blocks = InputArray<double, 4>;
 template <int axes>
 using Updated = nb::ndarray<double, nb::ndim<axes>, nb::c_contig, nb::device::cpu>;
 
@@ -28,15 +32,34 @@ void set_structure(RetargetProblem& p, const Indices& dofs, const Indices& bodie
     p.dof_index.assign(static_cast<std::size_t>(model.nv), -1);
     for (std::size_t k = 0; k < p.dofs.size(); ++k)
         p.dof_index[static_cast<std::size_t>(p.dofs[k])] = static_cast<int>(k);
-    for (std::size_t k = 0; k < bodies.size(); ++k) {
+    for (std::size_t k = 0; k < bodies.size(); ++k)
         require(bodies(k) >= 0 && bodies(k) < static_cast<int>(model.bodies.size()), "a body is out of range");
+    for (std::size_t i = 0; i < model.bodies.size(); ++i) {
         std::vector<int> chain;
-        for (int b = bodies(k); b >= 0; b = model.bodies[static_cast<std::size_t>(b)].parent) {
+        for (int b = static_cast<int>(i); b >= 0; b = model.bodies[static_cast<std::size_t>(b)].parent) {
             const Body& body = model.bodies[static_cast<std::size_t>(b)];
-            for (int d = 0; d < kinodyn::dofs(body.kind); ++d)
+            for (int d = kinodyn::dofs(body.kind) - 1; d >= 0; --d)
                 if (p.dof_index[static_cast<std::size_t>(body.iv + d)] >= 0) chain.push_back(body.column + d);
         }
         p.chains.push_back(chain);
+    }
+    for (std::size_t k = 0; k < p.dofs.size(); ++k) {
+        int v = p.dofs[k];
+        do v = model.dof_parent[static_cast<std::size_t>(v)];
+        while (v >= 0 && p.dof_index[static_cast<std::size_t>(v)] < 0);
+        p.parents.push_back(v < 0 ? -1 : p.dof_index[static_cast<std::size_t>(v)]);
+        require(p.parents.back() < static_cast<int>(k), "dofs must be in order");
+    }
+}
+
+void set_ground(RetargetProblem& p, const Indices& bodies, const Rows& locals, const Flags& above_ground) {
+    p.ground_points.resize(p.model->bodies.size());
+    p.ground_radius.assign(p.model->bodies.size(), 0.0);
+    for (std::size_t k = 0; k < bodies.size(); ++k) {
+        if (!above_ground(k)) continue;
+        const std::size_t body = static_cast<std::size_t>(bodies(k));
+        p.ground_points[body].push_back(static_cast<int>(k));
+        p.ground_radius[body] = std::max(p.ground_radius[body], std::hypot(locals(k, 0), locals(k, 1), locals(k, 2)));
     }
 }
 
@@ -44,14 +67,15 @@ void set_structure(RetargetProblem& p, const Indices& dofs, const Indices& bodie
 void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, const Indices& bodies,
               const Rows& locals, const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z,
               Updated<2> u, const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
-              const Rows& com_target, const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound,
+              const Rows& com_target, const Numbers& com_weight, const Blocks& row_gradient, const Rows& row_bound,
               const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
     RetargetProblem p;
     p.model = &robot_from(robot).model;
     p.settings = record_from<RetargetSettings>("settings", settings);
     const std::size_t nq = static_cast<std::size_t>(p.model->nq), n = dofs.size(), points = bodies.size();
     const std::size_t padded = q.shape(1), rows = row_bound.shape(0);
-    require(frames >= 1 && static_cast<std::size_t>(frames) <= padded && padded % 8 == 0, "frames must fill packs");
+    require(frames >= 1 && static_cast<std::size_t>(frames) <= padded && padded % retarget_block == 0,
+            "frames must fill packs");
     require(q.shape(0) == nq && z.shape(0) == nq && u.shape(0) == nq && z.shape(1) == padded && u.shape(1) == padded,
             "q, z and u must be (nq, frames)");
     require(locals.shape(0) == points && locals.shape(1) == 3 && above_ground.size() == points &&
@@ -62,17 +86,18 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
     require(com_target.shape(0) == 2 && com_target.shape(1) == padded && com_weight.size() == padded &&
                 com.shape(0) == 3 && com.shape(1) == padded,
             "the CoM needs a target for each frame");
-    require(row_gradient.shape(0) == rows && row_gradient.shape(1) == n && row_gradient.shape(2) == padded &&
-                row_bound.shape(1) == padded,
-            "rows must be (rows, dofs, frames)");
+    require(row_gradient.shape(0) == padded / retarget_block && row_gradient.shape(1) == rows &&
+                row_gradient.shape(2) == n && row_gradient.shape(3) == retarget_block && row_bound.shape(1) == padded,
+            "rows must be (blocks, rows, dofs, frames of a block)");
     require(bounds.shape(0) == 4 && bounds.shape(1) == nq && weights.shape(0) == 2 && weights.shape(1) == n,
             "bounds must be (4, nq), weights (2, dofs)");
     require(damping.size() == padded && moving.size() == padded, "damping needs a number for each frame");
     check_dofs(*p.model, dofs);
     set_structure(p, dofs, bodies);
+    set_ground(p, bodies, locals, above_ground);
     p.frames = frames, p.padded = static_cast<long>(padded);
     p.tracked = static_cast<int>(target.shape(0)), p.points = static_cast<int>(points), p.rows = static_cast<int>(rows);
-    p.point_body = bodies.data(), p.point_local = locals.data(), p.above_ground = above_ground.data();
+    p.point_body = bodies.data(), p.point_local = locals.data();
     p.q = q.data(), p.z = z.data(), p.u = u.data(), p.damping = damping.data(), p.moving = moving.data();
     p.target = target.data(), p.weight = weight.data();
     p.com_target = com_target.data(), p.com_weight = com_weight.data();
@@ -100,7 +125,7 @@ void bind_retarget(nb::module_& m) {
           [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
                    const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,
                    const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
-                   const Rows& com_target, const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound,
+                   const Rows& com_target, const Numbers& com_weight, const Blocks& row_gradient, const Rows& row_bound,
                    const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
               retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, moving, damping,
                        target, weight, com_target, com_weight, row_gradient, row_bound, bounds, weights, point, com);

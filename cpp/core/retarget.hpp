@@ -31,6 +31,8 @@ struct Layout<RetargetSettings> {
     }
 };
 
+constexpr long retarget_block = 8;  // frames that are next to each other in gradients of rows: a whole number of packs
+
 // Arrays have the frames of the clip along their last axis, `padded` of them: a whole number of packs.
 struct RetargetProblem {
     const Model* model = nullptr;
@@ -39,18 +41,21 @@ struct RetargetProblem {
     int points = 0, tracked = 0, rows = 0;     // the first points are tracked, all may have to stay above the ground
     const std::int32_t* point_body = nullptr;  // (points)
     const double* point_local = nullptr;       // (points, 3) in the body
-    const bool* above_ground = nullptr;        // (points): must not be below z = 0
     std::vector<int> dofs;                     // v indices that move
     std::vector<int> dof_index;                // v index -> index in dofs, -1 for others
-    std::vector<std::vector<int>> chains;      // of each point: columns of the model that move it and are in dofs
+    std::vector<int>
+        parents;  // of dofs: the next one towards the root, -1; k - 1 throughout if joints share coordinates
+    std::vector<std::vector<int>> chains;  // of each body: columns that move it and are in dofs, its own first
     double *q = nullptr, *z = nullptr, *u = nullptr;  // (nq, padded): positions, feasible positions, scaled multipliers
+    std::vector<std::vector<int>> ground_points;      // of each body: points that must not be below z = 0
+    std::vector<double> ground_radius;     // of each body: largest distance of these points from its origin [m]
     const bool* moving = nullptr;          // (padded): frames that are solved; a pack is if any of its frames is
     double* damping = nullptr;             // (padded): of the normal equations, adapted
     const double* target = nullptr;        // (tracked, 3, padded)
     const double* weight = nullptr;        // (tracked, padded) [1/m]
     const double* com_target = nullptr;    // (2, padded)
     const double* com_weight = nullptr;    // (padded)
-    const double* row_gradient = nullptr;  // (rows, dofs, padded)
+    const double* row_gradient = nullptr;  // (padded / block, rows, dofs, block)
     const double* row_bound = nullptr;     // (rows, padded): gradient . q >= bound
     const double *lower = nullptr, *upper = nullptr;               // (nq)
     const double* max_step = nullptr;                              // (nq): from frame to frame
@@ -58,6 +63,13 @@ struct RetargetProblem {
     const double *posture_weight = nullptr, *proximity = nullptr;  // (dofs)
     double* point = nullptr;  // (points, 3, padded): results; of tracked points only, unless base_only
     double* com = nullptr;    // (3, padded)
+
+    // Gradients of row r at frames from t on, one for each dof; `retarget_block` apart.
+    const double* gradient_of(int r, long t) const {
+        const long block = t / retarget_block;
+        const long n = static_cast<long>(dofs.size());
+        return row_gradient + ((block * rows + r) * n) * retarget_block + t % retarget_block;
+    }
 };
 
 }  // namespace kinodyn

@@ -17,10 +17,9 @@ namespace {
 void retarget(const Call& call, long, long, Fault&) {
     const RetargetProblem& problem = *call.as<const RetargetProblem*>();
     const std::size_t packs = static_cast<std::size_t>(FrameStep::words(problem)) * sizeof(Pack);
-    const std::size_t own = static_cast<std::size_t>(ClipStep::words(problem.frames)) * sizeof(double);
-    char* memory = thread_scratch(packs + own);
+    char* memory = thread_scratch(packs + ClipStep::bytes(problem.frames));
     FrameStep frame(problem, reinterpret_cast<Pack*>(memory));
-    const ClipStep clip(problem, reinterpret_cast<double*>(memory + packs));
+    const ClipStep clip(problem, reinterpret_cast<Pack*>(memory + packs));
     for (int k = 0; k < problem.settings.iterations; ++k) {
         for (long t = 0; t < problem.padded; t += lanes) {
             bool moving = false;

@@ -5,6 +5,7 @@
 
 #include "core/model.hpp"
 #include "core/retarget.hpp"
+#include "kernels/batch.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -22,11 +23,14 @@ class Smoother {
     }
     static long words(long n) { return 3 * n; }
 
-    void run(double* x) const {
+    template <class T>
+    void run(T* x) const {
         if (s_ <= 0 || n_ < 3) return;
-        for (long t = 1; t < n_; ++t) x[t] -= l1_[t] * x[t - 1] + (t >= 2 ? l2_[t] * x[t - 2] : 0);
-        for (long t = 0; t < n_; ++t) x[t] /= d_[t];
-        for (long t = n_ - 2; t >= 0; --t) x[t] -= l1_[t + 1] * x[t + 1] + (t + 2 < n_ ? l2_[t + 2] * x[t + 2] : 0);
+        x[1] -= l1_[1] * x[0];
+        for (long t = 2; t < n_; ++t) x[t] -= l1_[t] * x[t - 1] + l2_[t] * x[t - 2];
+        for (long t = 0; t < n_; ++t) x[t] *= 1 / d_[t];
+        x[n_ - 2] -= l1_[n_ - 1] * x[n_ - 1];
+        for (long t = n_ - 3; t >= 0; --t) x[t] -= l1_[t + 1] * x[t + 1] + l2_[t + 2] * x[t + 2];
     }
 
   private:
@@ -51,57 +55,84 @@ class Smoother {
 
 // The sequence with steps of at most `step` that differs least from x, in the maximum norm: midway between the largest
 // such sequence below x and the smallest above.
-inline void limit_steps(double* x, long n, double step, double* upper) {
-    memcpy(upper, x, sizeof(double) * static_cast<std::size_t>(n));
+template <class T>
+inline void limit_steps(T* x, long n, const T& step, T* upper) {
+    using L = Lanes<T>;
+    for (long t = 0; t < n; ++t) upper[t] = x[t];
     for (long t = 1; t < n; ++t) {
-        if (upper[t] < upper[t - 1] - step) upper[t] = upper[t - 1] - step;
-        if (x[t] > x[t - 1] + step) x[t] = x[t - 1] + step;
+        upper[t] = L::larger(upper[t], upper[t - 1] - step);
+        x[t] = L::smaller(x[t], x[t - 1] + step);
     }
     for (long t = n - 2; t >= 0; --t) {
-        if (upper[t] < upper[t + 1] - step) upper[t] = upper[t + 1] - step;
-        if (x[t] > x[t + 1] + step) x[t] = x[t + 1] + step;
+        upper[t] = L::larger(upper[t], upper[t + 1] - step);
+        x[t] = L::smaller(x[t], x[t + 1] + step);
     }
     for (long t = 0; t < n; ++t) x[t] = 0.5 * (x[t] + upper[t]);
 }
 
-// Feasible joint positions near x + u, and the multipliers; and the smoothed base.
+// Feasible joint positions near x + u, and the multipliers; and the smoothed base. Joints do not depend on each other:
+// they are in lanes.
 class ClipStep {
   public:
-    ClipStep(const RetargetProblem& problem, double* memory)
+    ClipStep(const RetargetProblem& problem, Pack* memory)
         : p_(problem),
-          joints_(problem.settings.smoothing, problem.frames, memory),
-          base_(problem.settings.base_smoothing, problem.frames, memory + Smoother::words(problem.frames)),
-          upper_(memory + 2 * Smoother::words(problem.frames)) {}
-    static long words(long frames) { return 2 * Smoother::words(frames) + frames; }
+          x_(memory),
+          upper_(x_ + problem.frames),
+          factors_(reinterpret_cast<double*>(upper_ + problem.frames)),
+          joints_(problem.settings.smoothing, problem.frames, factors_),
+          base_(problem.settings.base_smoothing, problem.frames, factors_ + Smoother::words(problem.frames)) {}
+    static std::size_t bytes(long frames) {
+        return static_cast<std::size_t>(2 * frames) * sizeof(Pack) +
+               static_cast<std::size_t>(2 * Smoother::words(frames)) * sizeof(double);
+    }
 
     void run() const {
-        const Model& model = *p_.model;
-        for (const Body& body : model.bodies) {
-            if (p_.dof_index[static_cast<std::size_t>(body.iv)] < 0) continue;
-            if (body.kind == Kind::Free)
-                smooth_base(body.iq);
-            else if (dofs(body.kind) == 1)
-                project(body.iq);
+        int coordinates[lanes], count = 0, last = -1;
+        for (const Body& body : p_.model->bodies) {
+            // joints that follow another one share its coordinate
+            if (p_.dof_index[static_cast<std::size_t>(body.iv)] < 0 || body.iv <= last) continue;
+            last = body.iv;
+            if (body.kind == Kind::Free) smooth_base(body.iq);
+            if (dofs(body.kind) != 1) continue;
+            coordinates[count++] = body.iq;
+            if (count == lanes) project(coordinates, count), count = 0;
         }
+        if (count > 0) project(coordinates, count);
     }
 
   private:
-    void project(int iq) const {
-        const double *x = p_.q + iq * p_.padded, low = p_.lower[iq], high = p_.upper[iq];
-        double *z = p_.z + iq * p_.padded, *u = p_.u + iq * p_.padded;
-        for (long t = 0; t < p_.frames; ++t) z[t] = x[t] + u[t];
-        joints_.run(z);
-        for (long t = 0; t < p_.frames; ++t) z[t] = z[t] < low ? low : z[t] > high ? high : z[t];
-        limit_steps(z, p_.frames, p_.max_step[iq], upper_);
-        for (long t = 0; t < p_.frames; ++t) u[t] += x[t] - z[t];
-        pad(z), pad(u);
+    void project(const int* coordinates, int count) const {
+        Pack low = 0.0, high = 0.0, step = 0.0;
+        for (int i = 0; i < lanes; ++i) {
+            const int iq = coordinates[i < count ? i : 0];
+            low.v[i] = p_.lower[iq], high.v[i] = p_.upper[iq], step.v[i] = p_.max_step[iq];
+            const double *x = p_.q + iq * p_.padded, *u = p_.u + iq * p_.padded;
+            for (long t = 0; t < p_.frames; ++t) x_[t].v[i] = x[t] + u[t];
+        }
+        joints_.run(x_);
+        for (long t = 0; t < p_.frames; ++t) x_[t] = L::larger(low, L::smaller(high, x_[t]));
+        limit_steps(x_, p_.frames, step, upper_);
+        for (int i = 0; i < count; ++i) {
+            const long row = coordinates[i] * p_.padded;
+            const double* x = p_.q + row;
+            double *z = p_.z + row, *u = p_.u + row;
+            for (long t = 0; t < p_.frames; ++t) z[t] = x_[t].v[i], u[t] += x[t] - z[t];
+            pad(z), pad(u);
+        }
     }
     void smooth_base(int iq) const {
-        for (int k = 0; k < 7; ++k) {
-            double* z = p_.z + (iq + k) * p_.padded;
-            memcpy(z, p_.q + (iq + k) * p_.padded, sizeof(double) * static_cast<std::size_t>(p_.frames));
-            base_.run(z);
-            pad(z);
+        for (int first = 0; first < 7; first += lanes) {
+            const int count = 7 - first < lanes ? 7 - first : lanes;
+            for (int i = 0; i < lanes; ++i) {
+                const double* x = p_.q + (iq + first + (i < count ? i : 0)) * p_.padded;
+                for (long t = 0; t < p_.frames; ++t) x_[t].v[i] = x[t];
+            }
+            base_.run(x_);
+            for (int i = 0; i < count; ++i) {
+                double* z = p_.z + (iq + first + i) * p_.padded;
+                for (long t = 0; t < p_.frames; ++t) z[t] = x_[t].v[i];
+                pad(z);
+            }
         }
         double* r = p_.z + (iq + 3) * p_.padded;
         for (long t = 0; t < p_.padded; ++t) {
@@ -115,9 +146,11 @@ class ClipStep {
         for (long t = p_.frames; t < p_.padded; ++t) x[t] = x[p_.frames - 1];
     }
 
+    using L = Lanes<Pack>;
     const RetargetProblem& p_;
+    Pack *x_, *upper_;
+    double* factors_;
     const Smoother joints_, base_;
-    double* upper_;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/retarget.hpp"
-#include "kernels/placement.hpp"
+#include "kernels/world.hpp"
 #include "solver/cholesky.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -25,6 +25,8 @@ class FrameStep {
         S_ = reinterpret_cast<Spatial<Pack>*>(take(6 * model_.ncolumns));
         h_ = reinterpret_cast<Vec3<Pack>*>(take(3 * bodies));
         mass_ = reinterpret_cast<double*>(take(bodies));
+        weight_ = reinterpret_cast<RigidInertia<Pack>*>(take(10 * bodies));
+        force_ = reinterpret_cast<Spatial<Pack>*>(take(6 * bodies));
         q_ = take(model_.nq);
         old_ = take(model_.nq);
         N_ = take(static_cast<long>(n_) * n_);
@@ -34,7 +36,7 @@ class FrameStep {
     }
     static long words(const RetargetProblem& p) {
         const long bodies = static_cast<long>(p.model->bodies.size()), n = static_cast<long>(p.dofs.size());
-        return 18 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + n * n + 5 * n;
+        return 34 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + n * n + 5 * n;
     }
 
     void run(long t) {
@@ -90,9 +92,12 @@ class FrameStep {
     Spatial<T>* S_;
     Vec3<T>* h_;
     double* mass_;
+    RigidInertia<T>* weight_;  // of the points of a body, then of its subtree
+    Spatial<T>* force_;        // weighted errors of these points, as a wrench
     T *q_, *old_, *N_, *g_, *free_;
     Vec3<T>* c_;
     Vec3<T> origin_;
+    bool coupled_ = false;  // whether rows of the frame are active
 
     static constexpr double min_damping = 1e-5, max_damping = 1e4;
 
@@ -107,12 +112,10 @@ class FrameStep {
         place_columns(model_, q_, angles_, at_, S_, origin_, [](int) {});
     }
 
-    // Could the point be below the ground in any lane, however its body is turned?
-    bool reaches_ground(int k) const {
-        if (!p_.above_ground[k]) return false;
-        const double* local = p_.point_local + 3 * k;
-        const double far = __builtin_sqrt(local[0] * local[0] + local[1] * local[1] + local[2] * local[2]);
-        return !L::all_zero(L::one_if_less(at_[p_.point_body[k]].p.z + origin_.z, T(far)));
+    // Could a point of the body be below the ground in any lane, however the body is turned?
+    bool reaches_ground(std::size_t body) const {
+        return p_.ground_points[body].size() > 0 &&
+               !L::all_zero(L::one_if_less(at_[body].p.z + origin_.z, T(p_.ground_radius[body])));
     }
     Vec3<T> position(int k) const {
         const Placement<T>& body = at_[p_.point_body[k]];
@@ -139,47 +142,81 @@ class FrameStep {
         }
     }
 
+    // Points with weights w^2 are masses, and weighted errors forces on them: their normal equations are a mass matrix,
+    // which the composite-rigid-body algorithm finds for all points together.
     T add_points(bool derivatives) {
+        const int n = static_cast<int>(model_.bodies.size());
+        if (derivatives)
+            for (int i = 0; i < n; ++i) weight_[i] = {}, force_[i] = {};
+        T cost = add_targets(derivatives);
+        if (derivatives) add_composites();
+        return cost + add_ground(derivatives);
+    }
+    T add_targets(bool derivatives) {
         T cost = 0.0;
-        for (int k = 0; k < p_.points; ++k) {
-            const bool tracked = k < p_.tracked;
-            if (!tracked && !reaches_ground(k)) continue;
-            const T weight = tracked ? load(p_.weight + k * p_.padded + t_) : T(0.0);
-            const Vec3<T> x = position(k);
-            const T below = p_.above_ground[k] ? L::one_if_less(x.z + origin_.z, T(0.0)) : T(0.0);
-            if (!tracked && L::all_zero(below)) continue;
+        for (int k = 0; k < p_.tracked; ++k) {
+            const T weight = load(p_.weight + k * p_.padded + t_);
             const T squared = weight * weight;
-            const T lift = below * (p_.settings.ground_weight * p_.settings.ground_weight);
-            Vec3<T> d = {T(0.0), T(0.0), T(0.0)};
-            if (tracked) {
-                const double* target = p_.target + 3 * k * p_.padded + t_;
-                d = Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
-            }
-            const T height = x.z + origin_.z;
-            cost += squared * dot(d, d) + lift * height * height;
+            const Vec3<T> x = position(k);
+            const double* target = p_.target + 3 * k * p_.padded + t_;
+            const Vec3<T> d =
+                Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
+            cost += squared * dot(d, d);
             if (!derivatives) continue;
-            add(p_.chains[static_cast<std::size_t>(k)], x, {squared, squared, squared + lift},
-                {squared * d.x, squared * d.y, squared * d.z - lift * height});
+            RigidInertia<T>& inertia = weight_[p_.point_body[k]];
+            inertia.mass += squared, inertia.h += squared * x;
+            parallel_axis(inertia.I, x, Vec3<T>{T(0.0), T(0.0), T(0.0)}, squared);
+            const Vec3<T> f = squared * d;
+            force_[p_.point_body[k]] += Spatial<T>{f, cross(x, f)};
         }
         return cost;
     }
-    // Adds J^T W J and J^T f for a point x that the given columns move.
-    void add(const std::vector<int>& chain, const Vec3<T>& x, const Vec3<T>& weight, const Vec3<T>& force) {
-        const int m = static_cast<int>(chain.size());
-        const int* columns = chain.data();
-        for (int i = 0; i < m; ++i) {
-            const Spatial<T>& s = S_[columns[i]];
-            c_[i] = s.lin + cross(s.ang, x);
-            g_[index(columns[i])] += dot(c_[i], force);
-        }
-        for (int i = 0; i < m; ++i) {
-            const Vec3<T> w = {weight.x * c_[i].x, weight.y * c_[i].y, weight.z * c_[i].z};
-            const int row = index(columns[i]);
-            for (int j = 0; j <= i; ++j) {
-                const int column = index(columns[j]);
-                N_[row >= column ? row * n_ + column : column * n_ + row] += dot(w, c_[j]);
-                if (row == column && i != j) N_[row * n_ + row] += dot(w, c_[j]);  // mimic joints share a coordinate
+    void add_composites() {
+        for (int i = static_cast<int>(model_.bodies.size()) - 1; i >= 0; --i) {
+            const Body& body = model_.bodies[i];
+            for (const int c : p_.chains[static_cast<std::size_t>(i)]) {
+                if (model_.column_body[static_cast<std::size_t>(c)] != i) break;  // columns of ancestors follow
+                const Spatial<T> F = weight_[i] * S_[c];
+                g_[index(c)] += dot(S_[c], force_[i]);
+                add_column(p_.chains[static_cast<std::size_t>(i)], c, F);
             }
+            if (body.parent >= 0) weight_[body.parent] += weight_[i], force_[body.parent] += force_[i];
+        }
+    }
+    // Adds the products of a column's wrench with this column and those before it in the chain to the root.
+    void add_column(const std::vector<int>& chain, int c, const Spatial<T>& F) {
+        const int row = index(c);
+        for (const int d : chain) {
+            if (d > c) continue;
+            const int column = index(d);
+            const T value = dot(S_[d], F);
+            N_[row >= column ? row * n_ + column : column * n_ + row] += value;
+            if (row == column && c != d) N_[row * n_ + row] += value;  // mimic joints share a coordinate
+        }
+    }
+    // Points below the ground are lifted.
+    T add_ground(bool derivatives) {
+        T cost = 0.0;
+        for (std::size_t body = 0; body < model_.bodies.size(); ++body) {
+            if (!reaches_ground(body)) continue;
+            for (const int k : p_.ground_points[body]) {
+                const T height = at_[body].p.z + dot(at_[body].R.z, vec(p_.point_local + 3 * k)) + origin_.z;
+                const T below = L::one_if_less(height, T(0.0));
+                if (L::all_zero(below)) continue;
+                const T weight = below * (p_.settings.ground_weight * p_.settings.ground_weight);
+                cost += weight * height * height;
+                if (derivatives) add_height(p_.chains[body], position(k), weight, height);
+            }
+        }
+        return cost;
+    }
+    void add_height(const std::vector<int>& chain, const Vec3<T>& x, const T& weight, const T& height) {
+        const Vec3<T> up = {T(0.0), T(0.0), T(1.0)};
+        const Spatial<T> lift = {up, cross(x, up)};
+        for (const int c : chain) {
+            const T slope = weight * dot(S_[c], lift);
+            g_[index(c)] -= slope * height;
+            add_column(chain, c, slope * lift);
         }
     }
     int index(int column) const {
@@ -213,24 +250,29 @@ class FrameStep {
     // Rows gradient . q >= bound, where they are violated. Their gradients are those of joints with one coordinate.
     T add_rows(bool derivatives) {
         T cost = 0.0;
+        if (derivatives) coupled_ = false;
         if (p_.settings.base_only) return cost;
         const double squared = p_.settings.row_weight * p_.settings.row_weight;
         for (int r = 0; r < p_.rows; ++r) {
             T lack = load(p_.row_bound + r * p_.padded + t_);
             if (L::all_zero(L::one_if_less(T(-1e5), lack))) break;  // rows are in order of distance: the rest is unused
-            const double* gradient = p_.row_gradient + static_cast<long>(r) * n_ * p_.padded + t_;
-            for_joints([&](int i, int iq) { lack -= load(gradient + i * p_.padded) * q_[iq]; });
+            const double* gradient = p_.gradient_of(r, t_);
+            for_joints([&](int i, int iq) { lack -= load(gradient + i * retarget_block) * q_[iq]; });
             const T active = squared * L::one_if_less(T(0.0), lack);
             if (L::all_zero(active)) continue;
             cost += active * lack * lack;
-            if (!derivatives) continue;
-            for (int i = 0; i < n_; ++i) {
-                const T a = active * load(gradient + i * p_.padded);
-                g_[i] += a * lack;
-                for (int j = 0; j <= i; ++j) N_[i * n_ + j] += a * load(gradient + j * p_.padded);
-            }
+            if (derivatives) add_row(gradient, active, lack);
         }
         return cost;
+    }
+    void add_row(const double* gradient, const T& weight, const T& lack) {
+        coupled_ = true;
+        for (int i = 0; i < n_; ++i) {
+            const T a = weight * load(gradient + i * retarget_block);
+            if (L::all_zero(a)) continue;  // most joints do not move two given links apart
+            g_[i] += a * lack;
+            for (int j = 0; j <= i; ++j) N_[i * n_ + j] += a * load(gradient + j * retarget_block);
+        }
     }
 
     // Calls f(index in dofs, q index) for each joint of one coordinate that moves, once.
@@ -294,8 +336,13 @@ class FrameStep {
         }
     }
 
-    // N step = g, in place; the step replaces g.
+    // N step = g, in place; the step replaces g. Unless rows couple limbs, N has the sparsity of the tree.
     void solve() {
+        if (!coupled_) {
+            factor_tree(N_, n_, p_.parents.data(), [](long, const T&) {});
+            solve_tree(N_, n_, p_.parents.data(), g_);
+            return;
+        }
         cholesky(
             N_, n_, n_, [&](long i, long j) { return N_[i * n_ + j]; },
             [](long, const T& d) { return L::larger(d, T(1e-12)); });

@@ -84,19 +84,34 @@ struct World {
     }
 };
 
-// M = L^T D L with the sparsity of the tree, in place: L below the diagonal, D on it (Featherstone 2008, table 6.3).
+// H = L^T D L with the sparsity of a tree, in place: L below the diagonal, D on it (Featherstone 2008, table 6.3).
+// parent[k] < k is the index towards the root, or -1. check(k, d) is called with each pivot.
+template <class T, class Check>
+inline void factor_tree(T* H, long n, const int* parent, Check&& check) {
+    for (long k = n - 1; k >= 0; --k) {
+        check(k, H[k * n + k]);
+        const T inverse = 1.0 / H[k * n + k];
+        for (long i = parent[k]; i >= 0; i = parent[i]) {
+            const T a = H[k * n + i] * inverse;
+            for (long j = i; j >= 0; j = parent[j]) H[i * n + j] -= a * H[k * n + j];
+            H[k * n + i] = a;
+        }
+    }
+}
 template <class T>
 inline void factor(Work<T>& w, T* H) {
-    const Model& model = w.model;
-    const long nv = model.nv;
-    for (long k = nv - 1; k >= 0; --k) {
-        w.check_pivot(H[k * nv + k], static_cast<int>(k));
-        const T inverse = 1.0 / H[k * nv + k];
-        for (long i = model.dof_parent[k]; i >= 0; i = model.dof_parent[i]) {
-            const T a = H[k * nv + i] * inverse;
-            for (long j = i; j >= 0; j = model.dof_parent[j]) H[i * nv + j] -= a * H[k * nv + j];
-            H[k * nv + i] = a;
-        }
+    factor_tree(H, w.model.nv, w.model.dof_parent.data(),
+                [&](long k, const T& d) { w.check_pivot(d, static_cast<int>(k)); });
+}
+// x = H^-1 x, given factor_tree(H).
+template <class T>
+inline void solve_tree(const T* H, long n, const int* parent, T* x) {
+    for (long i = n - 1; i >= 0; --i)
+        for (long j = parent[i]; j >= 0; j = parent[j]) x[j] -= H[i * n + j] * x[i];
+    for (long i = 0; i < n; ++i) {
+        T sum = x[i] / H[i * n + i];
+        for (long j = parent[i]; j >= 0; j = parent[j]) sum -= H[i * n + j] * x[j];
+        x[i] = sum;
     }
 }
 

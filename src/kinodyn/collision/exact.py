@@ -115,9 +115,9 @@ def placed_links(robot: Robot, q: Array) -> dict[str, tuple[Placed, ...]]:
     return found
 
 
-def collide(first: Sequence[Placed], second: Sequence[Placed]) -> bool:
-    """Return whether any shape of one list collides with any of the other."""
-    return any(_near(a, b, 0.0) and _collide(a, b) for a, b in product(first, second))
+def collide(first: Sequence[Placed], second: Sequence[Placed], margin: float = 0.0) -> bool:
+    """Return whether any shape of one list is within a margin [m] of any of the other."""
+    return any(_near(a, b, margin) and _collide(a, b, margin) for a, b in product(first, second))
 
 
 def distance(first: Sequence[Placed], second: Sequence[Placed]) -> ExactDistance:
@@ -150,12 +150,13 @@ def _near(a: Placed, b: Placed, bound: float) -> bool:
     return float(np.linalg.norm(centres)) <= first.radius + second.radius + max(bound, 0.0)
 
 
-def _collide(a: Placed, b: Placed) -> bool:
+def _collide(a: Placed, b: Placed, margin: float = 0.0) -> bool:
     if isinstance(a.shape, PointCloud) or isinstance(b.shape, PointCloud):
-        return _distance(a, b)[0] <= 0.0
+        return _distance(a, b)[0] <= margin
     coal = coal_module()
-    result = coal.CollisionResult()
-    hit = coal.collide(*_arguments(a), *_arguments(b), coal.CollisionRequest(), result)
+    request, result = coal.CollisionRequest(), coal.CollisionResult()
+    request.security_margin = margin
+    hit = coal.collide(*_arguments(a), *_arguments(b), request, result)
     return bool(hit) or _contains(a, b) or _contains(b, a)
 
 

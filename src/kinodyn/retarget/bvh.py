@@ -63,7 +63,7 @@ def read_bvh(path: str | os.PathLike[str], rate: float | None = None) -> Motion:
     bones, at = _hierarchy(file, lines)
     count, frame_time, at = _motion_header(file, lines, at)
     file_rate = round(1.0 / frame_time, 2) if 1.0 / frame_time < 1e4 else 1.0 / frame_time
-    rows = [k for k in range(at, len(lines)) if lines[k].strip()]
+    rows = [k for k in range(at, len(lines)) if lines[k] and not lines[k].isspace()]
     if len(rows) < count:
         raise InputError(f"{file}: it announces {count} frames, but only {len(rows)} follow; is the file cut off?")
     if count < 2:
@@ -238,7 +238,7 @@ def _motion_header(file: Path, lines: list[str], at: int) -> tuple[int, float, i
 def _numbers(file: Path, lines: list[str], rows: list[int], bones: Bones) -> Array:
     """Read the values of these lines (rows, channels)."""
     try:
-        values = np.array(" ".join([lines[k] for k in rows]).split(), dtype=np.float64)
+        values = np.array(list(map(float, " ".join([lines[k] for k in rows]).split())))
     except ValueError:
         values = np.empty(0)
     if values.size != len(rows) * bones.channel_count or not np.isfinite(values).all():

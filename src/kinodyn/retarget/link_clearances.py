@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.distance import distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
+from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import EMPTY
 from kinodyn.retarget.body import Body
 
@@ -65,29 +65,28 @@ class LinkClearances:
         """Take pairs as free whose spheres touch, but whose shapes do not where they touch most; list the others."""
         if not touching or find_spec("coal") is None:
             return touching
-        worst: dict[int, tuple[float, int]] = {}
+        shapes, worst = ExactDistances(self.query), dict[int, tuple[float, int]]()
         for frame, pair, apart in touching:
             worst[pair] = min(worst.get(pair, (0.0, 0)), (apart, frame))
         for pair, (apart, frame) in worst.items():
-            names = [self.query.names[pair]]
-            if float(distance(self.robot, q[frame], pairs=names, exact=True).distance) > MARGIN:
+            if not shapes.is_within(q[frame], self.query.names[pair], MARGIN):
                 self.baseline[pair] = apart - MAX_TOUCH
         return [entry for entry in touching if entry[2] - self.baseline[entry[1]] < -MAX_TOUCH]
 
     def rows(self, q: Array) -> tuple[Array, Array]:
         """Linearise the distances of the nearest pairs at q (n, nq): rows gradient . q >= bound.
 
-        Returns gradients (rows, dofs, n) and bounds (rows, n), `UNUSED` where there are fewer pairs.
+        Returns gradients (n, rows, dofs) and bounds (rows, n), `UNUSED` where there are fewer pairs.
         """
         found = _core.nearest_pairs(self.robot, self.query.core, q, MARGIN + WATCHED, ROWS)
         pair = found.pair.astype(np.intp)
         near = pair >= 0
         used = max(int(near.sum(axis=1).max()), 1)
-        gradient, near = found.gradient[:, :used, self._dofs], near[:, :used]
-        value = np.einsum("tkn,tn->tk", gradient, self._coordinates(q))
+        gradient, near = np.take(found.gradient[:, :used], self._dofs, axis=2), near[:, :used]
+        value = (gradient @ self._coordinates(q)[:, :, None])[..., 0]
         margin = MARGIN + np.minimum(0.0, self.baseline[pair[:, :used]])
         bound = np.where(near, margin - found.distance[:, :used] + value, UNUSED)
-        return np.ascontiguousarray(gradient.transpose(1, 2, 0)), np.ascontiguousarray(bound.T)
+        return gradient, np.ascontiguousarray(bound.T)
 
     def _coordinates(self, q: Array) -> Array:
         """Return the positions (frames, dofs) of joints with one coordinate; zero for the others."""

@@ -20,7 +20,7 @@ from kinodyn.retarget.targets import CORNERS, LOCKED, SWING, Targets, lock_conta
 from kinodyn.spatial import as_quaternion
 from kinodyn.spatial.poses import inverse_pose
 
-PACK = 8  # frames that the core may compute at once
+PACK = 8  # frames of a block in the layout of the core
 SPEED = 12.0  # [rad/s or m/s] of joints whose description has no velocity limit
 ARM_STIFFNESS = 0.6  # weight of feasible positions of arms and trunk relative to that of legs
 POSTURE = 1e-3  # weight of the upright posture
@@ -92,7 +92,7 @@ class ClipSolver:
         self.com = np.zeros((3, self.padded))
         self.com_target, self.com_weight = np.zeros((2, self.padded)), np.zeros(self.padded)
         self.clearances = LinkClearances(body)
-        self.gradient, self.bound = np.zeros((0, len(self.dofs), self.padded)), np.zeros((0, self.padded))
+        self.gradient, self.bound = self._rows(0)
         self.above = np.ones(len(targets.points.bodies), dtype=bool)
         self.above[2 * CORNERS : 2 * CORNERS + len(targets.names)] = False
         self.proximity = 0.0
@@ -250,7 +250,9 @@ class ClipSolver:
         weights = np.vstack(
             [np.full(n, POSTURE), proximity * (self.stiffness if smoothing < 1.0 else 1.0) * np.ones(n)]
         )
-        gradient, bound = (self.gradient[:0, : len(dofs)], self.bound[:0]) if base_only else (self.gradient, self.bound)
+        gradient, bound = (self.gradient, self.bound)
+        if base_only:
+            gradient, bound = np.zeros((self.padded // PACK, 0, len(dofs), PACK)), self.bound[:0]
         points = self.targets.points
         _core.retarget(
             self.robot,
@@ -290,18 +292,24 @@ class ClipSolver:
         q = np.ascontiguousarray(self.z[:, at].T)
         q[:, 3:7] = self.q[3:7, at].T
         gradient, bound = self.clearances.rows(q)
-        if len(at) == self.padded:
-            self.gradient, self.bound = gradient, bound
-            return
-        used = len(bound)
-        rows = max(used, len(self.bound))
-        for name, empty in (("gradient", 0.0), ("bound", UNUSED)):
-            kept = getattr(self, name)
-            more = np.full((rows - len(kept), *kept.shape[1:]), empty)
-            setattr(self, name, np.concatenate([kept, more]))
+        used, n = len(bound), len(self.dofs)
+        rows = used if len(at) == self.padded else max(used, len(self.bound))
+        if rows != len(self.bound):
+            kept = min(rows, len(self.bound))
+            before = self.gradient, self.bound
+            self.gradient, self.bound = self._rows(rows)
+            self.gradient[:, :kept], self.bound[:kept] = before[0][:, :kept], before[1][:kept]
         self.bound[:, at] = UNUSED
-        self.gradient[:used, :, at] = gradient
         self.bound[:used, at] = bound
+        if len(at) == self.padded:
+            self.gradient[:] = gradient.reshape(-1, PACK, rows, n).transpose(0, 2, 3, 1)
+        else:
+            self.gradient[at // PACK, :used, :, at % PACK] = gradient
+
+    def _rows(self, count: int) -> tuple[Array, Array]:
+        """Return gradients (blocks, count, dofs, frames of a block) and bounds (count, frames) of rows without use."""
+        shape = self.padded // PACK, count, len(self.dofs), PACK
+        return np.zeros(shape), np.full((count, self.padded), UNUSED)
 
     def _stiffness(self) -> Array:
         """Return relative weights (dofs,) of feasible positions: those of legs, which locked feet move, are larger."""

@@ -282,12 +282,7 @@ def lock_contacts(
 
 def _places(targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array) -> list[Array]:
     """Find the corners (4, 3) of the sole in each contact; those of both feet at the same time do not overlap."""
-    places = []
-    for contact in contacts:
-        own = slice(CORNERS * SIDES.index(contact.side), CORNERS * (SIDES.index(contact.side) + 1))
-        whole = slice(*contact.flat) if contact.flat[1] > contact.flat[0] else slice(contact.start, contact.stop)
-        flat = sole_corners(body, contact.side)
-        places.append(_resting_place(corners[own, whole], flat, targets.scale * contact.height))
+    places = _resting_places(targets, body, contacts, corners)
     lefts = [k for k, contact in enumerate(contacts) if contact.side == "left"]
     rights = [k for k, contact in enumerate(contacts) if contact.side == "right"]
     for i in lefts:
@@ -316,15 +311,27 @@ def _separate(left: Array, right: Array) -> None:
         right[:, :2] -= 0.5 * best[0] * best[1]
 
 
-def _resting_place(corners: Array, flat: Array, height: float) -> Array:
-    """Return the corners (4, 3) of a level sole at the mean of corners (4, frames, 3)."""
-    mean = corners.mean(axis=1)
-    forward = (mean[2:] - mean[:2]).sum(axis=0)[:2]
-    x = forward / max(float(np.linalg.norm(forward)), 1e-9)
-    R = np.array([[x[0], -x[1]], [x[1], x[0]]])
-    turned = flat @ R.T
-    place = turned + mean[:, :2].mean(axis=0) - turned.mean(axis=0)
-    return np.column_stack([place, np.full(CORNERS, height)])
+def _resting_places(targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array) -> list[Array]:
+    """Return the corners (4, 3) of a level sole in each contact, at their mean over the frames in which it is flat."""
+    if not contacts:
+        return []
+    flat = {side: sole_corners(body, side) for side in SIDES}
+    soles = np.array([flat[contact.side] for contact in contacts])
+    first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts])
+    spans = [
+        contact.flat if contact.flat[1] > contact.flat[0] else (contact.start, contact.stop) for contact in contacts
+    ]
+    start, stop = np.array(spans).T
+    sums = np.concatenate([np.zeros((len(corners), 1, 3)), np.cumsum(corners, axis=1)], axis=1)
+    own = first[:, None] + np.arange(CORNERS)
+    mean = (sums[own, stop[:, None]] - sums[own, start[:, None]]) / (stop - start)[:, None, None]
+    forward = (mean[:, 2:] - mean[:, :2]).sum(axis=1)[:, :2]
+    x = forward / np.maximum(np.linalg.norm(forward, axis=1), 1e-9)[:, None]
+    R = np.stack([np.stack([x[:, 0], -x[:, 1]], axis=1), np.stack([x[:, 1], x[:, 0]], axis=1)], axis=1)
+    turned = soles @ R.transpose(0, 2, 1)
+    level = turned + (mean[:, :, :2].mean(axis=1) - turned.mean(axis=1))[:, None]
+    height = targets.scale * np.array([contact.height for contact in contacts])
+    return list(np.concatenate([level, np.broadcast_to(height[:, None, None], (len(contacts), CORNERS, 1))], axis=2))
 
 
 def _interpolate(shift: Array, locked: NDArray[np.bool_]) -> None:
