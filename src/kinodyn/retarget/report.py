@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.distance_query import DistanceQuery
 from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact
+from kinodyn.retarget.link_clearances import LinkClearances
 from kinodyn.retarget.targets import CORNERS, Targets
 
 TOUCH = 0.001  # [m] of self-penetration that counts
@@ -126,8 +125,7 @@ def measure(
     targets: Targets,
     contacts: tuple[Contact, ...],
     body: Body,
-    query: DistanceQuery,
-    baseline: Array,
+    clearances: LinkClearances,
 ) -> Measured:
     """Measure a motion.
 
@@ -143,10 +141,8 @@ def measure(
         Contacts of feet.
     body
         The robot.
-    query
-        Its pairs of links.
-    baseline
-        Distances (pairs + 1,) of spheres at which pairs are taken to touch [m].
+    clearances
+        Distances of its links.
 
     Returns
     -------
@@ -157,7 +153,7 @@ def measure(
     hands = [first + k for k, name in enumerate(targets.names) if name.endswith("_wrist")]
     soles = points[:first].reshape(2, CORNERS, -1, 3).mean(axis=1)
     wanted = targets.reference.reshape(2, CORNERS, -1, 3).mean(axis=1)
-    distance, pair = self_distances(q, query, baseline)
+    distance, pair = clearances.smallest(q)
     return Measured(
         error[hands],
         np.linalg.norm(soles - wanted, axis=2),
@@ -166,32 +162,6 @@ def measure(
         distance,
         pair,
     )
-
-
-def self_distances(q: Array, query: DistanceQuery, baseline: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Measure the smallest distance of links, from that at which their spheres are taken to touch.
-
-    Parameters
-    ----------
-    q
-        Configurations (frames, nq).
-    query
-        Pairs of links.
-    baseline
-        Distances (pairs + 1,) of spheres at which pairs are taken to touch [m].
-
-    Returns
-    -------
-    distance : (frames,)
-        [m]; pairs whose spheres are more than 1 cm apart are not measured.
-    pair : (frames,)
-        Index of the pair, -1 if none is that near.
-    """
-    found = _core.nearest_pairs(query.robot, query.core, q, 0.01, 16)
-    pairs = found.pair.astype(np.intp)
-    distance = found.distance - baseline[pairs]
-    nearest = distance.argmin(axis=1)[:, None]
-    return np.take_along_axis(distance, nearest, 1)[:, 0], np.take_along_axis(pairs, nearest, 1)[:, 0]
 
 
 def contact_slips(points: Array, contacts: tuple[Contact, ...]) -> Array:

@@ -85,9 +85,7 @@ def retarget(
     targets = make_targets(body, human, feet)
     solver = ClipSolver(body, targets, feet.contacts, rate)
     q = solver.solve()
-    measured = measure(
-        q, solver.paths, targets, solver.contacts, body, solver.clearances.query, solver.clearances.baseline
-    )
+    measured = measure(q, solver.paths, targets, solver.contacts, body, solver.clearances)
     report = summarise(q, measured, targets, body, rate, time.perf_counter() - began, human.notes)
     return Retargeted(robot, q, 1.0 / rate, report, solver.contacts, human)
 

@@ -27,7 +27,8 @@ POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
 BRIDGES = (2, 5, 10, 20, 35)  # frames around a touch over which limbs are interpolated, attempt by attempt
-MAX_REPAIRS = 2 + len(BRIDGES)
+YIELD = 0.7
+MAX_REPAIRS = 4 + len(BRIDGES)
 LIFTED = 3  # frames before and after one that is lifted out of the ground
 REPAIRED = 8  # frames before and after a violation that may move to repair it
 
@@ -87,6 +88,7 @@ class ClipSolver:
         self.z, self.u = self.q.copy(), np.zeros_like(self.q)
         self.damping = np.full(self.padded, 1e-2)
         self.moving = np.ones(self.padded, dtype=bool)
+        self.priority = np.ones(self.padded)  # of targets other than locked soles, relative to their weights
         self.bounds = self._bounds(rate)
         self.point = np.zeros((len(targets.points.bodies), 3, self.padded))
         self.com = np.zeros((3, self.padded))
@@ -113,7 +115,7 @@ class ClipSolver:
         best: tuple[int, Array, Array, tuple[Contact, ...]] | None = None
         for attempt in range(MAX_REPAIRS + 1):
             moved = np.flatnonzero(self.moving[: self.frames])
-            touching = self.clearances.calibrated(q, self.clearances.touching(q, moved))
+            touching = self.clearances.confirmed(q, self.clearances.touching(q, moved))
             wrong = self.violations(touching)
             count = int(wrong.sum())
             if best is None or count < best[0]:
@@ -126,6 +128,7 @@ class ClipSolver:
             if attempt >= MAX_REPAIRS - len(BRIDGES):
                 self.bridge(touching, BRIDGES[attempt - MAX_REPAIRS])
             else:
+                self.priority[self.moving] *= YIELD if attempt else 1.0
                 self.avoid_collisions()
                 self.place_contacts(LOCKED, move=False)
                 self.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
@@ -268,7 +271,7 @@ class ClipSolver:
             self.moving,
             self.damping,
             self._over_time(self.targets.positions),
-            self._padded(self.targets.weights),
+            self._weights(),
             self.com_target,
             self.com_weight,
             gradient,
@@ -337,6 +340,11 @@ class ClipSolver:
                 step[joint.q.start] = fastest / rate * (1.0 - RESERVE)
         lower, upper = (np.clip(bound, -1e9, 1e9) for bound in (limits.lower, limits.upper))
         return np.vstack([lower, upper, step, np.clip(self.body.q, lower, upper)])
+
+    def _weights(self) -> Array:
+        weights = self._padded(self.targets.weights)
+        locked = weights > SWING
+        return np.where(locked, weights, weights * self.priority)
 
     def _padded(self, rows: Array) -> Array:
         """Repeat the last frame of (..., frames) until packs are full."""
