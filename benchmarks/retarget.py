@@ -22,7 +22,6 @@ from kinodyn.retarget.body import Body
 from kinodyn.retarget.contacts import find_contacts
 from kinodyn.retarget.human import normalise
 from kinodyn.retarget.keypoints import key_points
-from kinodyn.retarget.link_clearances import touching_distances
 from kinodyn.retarget.report import Measured, measure
 from kinodyn.retarget.solver import ClipSolver
 from kinodyn.retarget.targets import make_targets
@@ -105,8 +104,7 @@ def peer(clip: Path, robot: kd.Robot) -> tuple[int, float]:
     solver.q[:, : len(q)] = q.T
     solver.moving[:] = False
     solver.run(0, proximity=1.0, smoothing=0.0, base_only=True)  # positions of the points
-    baseline = touching_distances(solver.clearances.query, body)
-    measured = measure(q, solver.paths, targets, feet.contacts, body, solver.clearances.query, baseline)
+    measured = measure(q, solver.paths, targets, feet.contacts, body, solver.clearances)
     print(peer_row(q, measured, robot, seconds), flush=True)
     return len(q), seconds
 

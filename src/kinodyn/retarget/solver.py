@@ -27,8 +27,9 @@ POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
 BRIDGES = (2, 5, 10, 20, 35)  # frames around a touch over which limbs are interpolated, attempt by attempt
-YIELD = 0.7
-MAX_REPAIRS = 4 + len(BRIDGES)
+YIELDING = 7  # attempts before, in which targets lose weight
+YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
+MAX_REPAIRS = YIELDING + len(BRIDGES)
 LIFTED = 3  # frames before and after one that is lifted out of the ground
 REPAIRED = 8  # frames before and after a violation that may move to repair it
 
@@ -125,8 +126,8 @@ class ClipSolver:
             self.moving[: self.frames] = np.convolve(wrong, np.ones(2 * REPAIRED + 1), "same") > 0
             self.moving[self.frames :] = self.moving[self.frames - 1]
             self.trim_contacts()
-            if attempt >= MAX_REPAIRS - len(BRIDGES):
-                self.bridge(touching, BRIDGES[attempt - MAX_REPAIRS])
+            if attempt >= YIELDING:
+                self.bridge(touching, BRIDGES[attempt - YIELDING])
             else:
                 self.priority[self.moving] *= YIELD if attempt else 1.0
                 self.avoid_collisions()
