@@ -59,6 +59,7 @@ def test_the_distance_to_every_shape_is_exact(name: str) -> None:
     assert found.distance == pytest.approx(0.4 - 0.1 - 0.05, abs=2e-4)
     assert not exact.collide([shape], [ball])
     assert exact.collide([shape], [Placed(Sphere(0.05), at(0.149))])
+    assert exact.collide([shape], [ball], margin=0.2505) and not exact.collide([shape], [ball], margin=0.2495)
     assert exact.distance([ball], [shape]).distance == pytest.approx(found.distance, abs=1e-6)
 
 

@@ -115,7 +115,7 @@ def placed_links(robot: Robot, q: Array) -> dict[str, tuple[Placed, ...]]:
     return found
 
 
-def collide(first: Sequence[Placed], second: Sequence[Placed], margin: float = 0.0) -> bool:
+def collide(first: Sequence[Placed], second: Sequence[Placed], *, margin: float = 0.0) -> bool:
     """Return whether any shape of one list is within a margin [m] of any of the other."""
     return any(_near(a, b, margin) and _collide(a, b, margin) for a, b in product(first, second))
 

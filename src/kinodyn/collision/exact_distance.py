@@ -72,7 +72,7 @@ class ExactDistances:
     def is_within(self, q: Array, pair: Pair, margin: float) -> bool:
         """Return whether two links are nearer than a margin [m] at one configuration (nq,)."""
         shapes = _Shapes(self.query, q)
-        return exact.collide(shapes[pair[0]], shapes[pair[1]], margin)
+        return exact.collide(shapes[pair[0]], shapes[pair[1]], margin=margin)
 
     def _nearest(self, q: Array, bound: float) -> _Nearest | None:
         lower = np.asarray(_core.pair_distances(self.robot, self.query.core, q, min(bound, NO_BOUND)))
