@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array, MatrixLike, Reference
 from kinodyn.errors import InputError, unknown_name
+
+Item = TypeVar("Item")
 
 UNIT_TOLERANCE = 1e-6
 MANY = 5000  # numbers
@@ -121,6 +123,28 @@ def known_names(what: str, names: object, kind: str, known: Collection[str]) -> 
         if name not in known:
             raise unknown_name(kind, name, known)
     return chosen
+
+
+def list_of(what: str, value: Iterable[Item], kind: type, described: str) -> tuple[Item, ...]:
+    """Return a list of objects of a class as a tuple, or raise."""
+    if isinstance(value, kind):
+        raise InputError(f"{what} must be a list of {described}, got a single one: {type(value).__name__}")
+    if not isinstance(value, Iterable):
+        raise InputError(f"{what} must be a list of {described}, got {value!r}")
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, kind):
+            raise InputError(f"{what} must be a list of {described}, got one with {item!r}")
+    return items
+
+
+def distinct_names(what: str, names: Iterable[str]) -> None:
+    """Raise if two objects of a list have the same name."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"two {what} are called {name!r}; set name= of one of them")
+        seen.add(name)
 
 
 def positive_vector(what: str, value: ArrayLike, size: int) -> Array:

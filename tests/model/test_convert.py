@@ -348,9 +348,6 @@ def test_a_drake_layout_is_read_from_a_plant():
     assert DrakeLayout.from_plant(plant) == expected
 
 
-ONE_SLIDE = urdf_robot(urdf_joint("h", "prismatic", "a", "b"), links="ab")
-
-
 PLANAR = urdf_robot(urdf_joint("h", "planar", "a", "b"), links="ab")
 
 

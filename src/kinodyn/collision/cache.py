@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,20 @@ def load_table(key: str, columns: int) -> Array | None:
         return None
     table = np.frombuffer(data, dtype="<f8", offset=start).reshape(-1, columns)
     return table.astype(float) if np.isfinite(table).all() else None
+
+
+def cached_table(
+    key: str, shape: tuple[int, int], is_valid: Callable[[Array], np.bool_], compute: Callable[[], Array]
+) -> Array:
+    """Return the table of a shape that was saved under a key, or compute and save it.
+
+    `is_valid` tells whether the numbers of a table that was read make sense.
+    """
+    table = load_table(key, shape[1])
+    if table is None or table.shape != shape or not is_valid(table):
+        table = compute()
+        save_table(key, table)
+    return table
 
 
 def save_table(key: str, table: Array) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.cache import cached_table, content_key
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.pairs import sampling_identity
 from kinodyn.collision.refinement import robot_spheres
@@ -46,11 +46,12 @@ def _found(robot: Robot) -> Pairs:
     pairs = [frozenset((form.groups[i], form.groups[k])) for i, k in query.pairs]
     identity = sampling_identity(robot, robot_spheres(robot))
     key = content_key("doubtful", VERSION, BATCH, ENOUGH, LOST, *identity, np.array(query.pairs))
-    table = load_table(key, 1)
-    if table is None or len(table) != len(pairs) or not np.isin(table, (0.0, 1.0)).all():
+
+    def choose() -> Array:
         blocked = _blocked(robot, query, frozenset(pairs)) if pairs else np.zeros((0, 0), dtype=bool)
-        table = _chosen(blocked).astype(float)[:, None]
-        save_table(key, table)
+        return _chosen(blocked).astype(float)[:, None]
+
+    table = cached_table(key, (len(pairs), 1), lambda rows: np.isin(rows, (0.0, 1.0)).all(), choose)
     return frozenset(pair for pair, (is_doubtful,) in zip(pairs, table, strict=True) if is_doubtful)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinodyn import kinematics
-from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.cache import cached_table, content_key
 from kinodyn.collision.overlaps import sphere_overlaps
 from kinodyn.collision.pairs import sampling_identity
 from kinodyn.collision.solids import link_solids
@@ -44,10 +44,9 @@ def false_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> M
         return {}
     sampling = (VERSION, SAMPLES, COMPARED_SAMPLES, *sampling_identity(robot, spheres))
     key = content_key("false_overlaps", *sampling, np.array(pairs))
-    table = load_table(key, 2)
-    if table is None or len(table) != len(pairs) or not (table >= 0.0).all():
-        table = np.array(_sampled(robot, spheres, pairs))
-        save_table(key, table)
+    table = cached_table(
+        key, (len(pairs), 2), lambda rows: (rows >= 0.0).all(), lambda: np.array(_sampled(robot, spheres, pairs))
+    )
     return {pair: FalseOverlap(*row) for pair, row in zip(pairs, table.tolist(), strict=True)}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
-from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.cache import cached_table, content_key
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.collision.overlaps import Overlap, sampled_overlaps
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
@@ -169,11 +169,13 @@ def _sampled(robot: Robot, spheres: SphereSet, pairs: list[Pair]) -> dict[Pair, 
     key = content_key(
         "pairs", VERSION, str(exact.is_available()), *sampling_identity(robot, spheres), np.array(numbers)
     )
-    table = load_table(key, 1)
-    if table is None or len(table) != len(pairs) or not np.isin(table, range(-1, len(REASONS))).all():
+
+    def decide() -> Array:
         found = [_decided(robot, spheres, pair, overlap) for pair, overlap in _overlaps(robot, spheres, numbers)]
-        table = np.array([-1 if reason is None else REASONS.index(reason) for reason in found], dtype=float)[:, None]
-        save_table(key, table)
+        return np.array([-1 if reason is None else REASONS.index(reason) for reason in found], dtype=float)[:, None]
+
+    known = range(-1, len(REASONS))
+    table = cached_table(key, (len(pairs), 1), lambda rows: np.isin(rows, known).all(), decide)
     return {pair: REASONS[int(k)] for pair, (k,) in zip(pairs, table, strict=True) if k >= 0}
 
 

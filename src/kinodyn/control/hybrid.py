@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_rotation, nonnegative, numbers
-from kinodyn.control.controller import Clock, Signals
+from kinodyn.control.controller import Signals
 from kinodyn.control.equations import apply, transposed
 from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
 from kinodyn.control.frame_controller import FrameController
@@ -100,13 +100,11 @@ class HybridForceMotion(FrameController):
         self.force_damping = nonnegative("force_damping", force_damping)
         limit = nonnegative("force_limit", force_limit)
         self.integral = Integral(6, nonnegative("force_integral", force_integral), limit, anti_windup=False)
-        self._clock = Clock()
 
     def reset(self) -> None:
         """Clear the integral and the time."""
         super().reset()
         self.integral.reset()
-        self._clock = Clock()
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
@@ -136,9 +134,8 @@ class HybridForceMotion(FrameController):
             "damped": damped,
         }
         # anti-windup: the integral pauses while a motor is at its limit
-        dt = self._clock.step(t)
         unsaturated = (np.abs(tau) <= self.torque_limits).all(axis=-1, keepdims=True)
-        self.integral.integrate(dt, np.where(unsaturated, force_error, 0.0), command, self.integral.limit)
+        self.integral.integrate(t, np.where(unsaturated, force_error, 0.0), command, self.integral.limit)
         return tau, signals
 
     def _rotation(self, t: float, state: State) -> Array:

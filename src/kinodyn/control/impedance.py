@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.checks import symmetric
-from kinodyn.control.controller import Clock, Signals, TorqueController
+from kinodyn.control.controller import Signals, TorqueController
 from kinodyn.control.equations import apply
 from kinodyn.control.forces import ForceSource, joint_forces
 from kinodyn.control.gains import Gains, require_gains
@@ -88,13 +88,11 @@ class JointImpedance(TorqueController):
         self.external, self.feedforward = external, feedforward
         limit = 0.5 * self.torque_limits if integral_limit is None else integral_limit
         self.integral = Integral(self.n, integral, limit, anti_windup)
-        self._clock = Clock()
 
     def reset(self) -> None:
         """Clear the integral and the time."""
         super().reset()
         self.integral.reset()
-        self._clock = Clock()
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
@@ -116,7 +114,7 @@ class JointImpedance(TorqueController):
             dissipation = self.damping + (self.robot.damping if self.inertia is None else 0.0)
             signals["lyapunov"] = 0.5 * (rate * apply(M, rate) + elastic * error).sum(axis=-1)
             signals["lyapunov_rate"] = -(dissipation * rate**2).sum(axis=-1)
-        self.integral.integrate(self._clock.step(t), error, tau, self.torque_limits)
+        self.integral.integrate(t, error, tau, self.torque_limits)
         return tau, signals
 
     def _natural_inertia(self, state: State, v_ref: Array, a_ref: Array, feedback: Array) -> Array:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative_vector
+from kinodyn.control.controller import Clock
 from kinodyn.errors import InputError
 
 
@@ -33,11 +34,13 @@ class Integral:
         self.reset()
 
     def reset(self) -> None:
-        """Set the output to zero."""
+        """Set the output to zero, and forget the time."""
         self.value: Array = np.zeros(self._n)
+        self._clock = Clock()
 
-    def integrate(self, dt: float, error: Array, tau: Array, limits: Array) -> None:
-        """Integrate the error (..., n) over dt seconds; tau (..., n) are the torques before their limits."""
+    def integrate(self, t: float, error: Array, tau: Array, limits: Array) -> None:
+        """Integrate the error (..., n) since the last call [s]; tau (..., n) are the torques before their limits."""
+        dt = self._clock.step(t)
         if self.is_zero or dt == 0.0:
             return
         integrated = self.value + dt * self.gain * error

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import distinct_names, positive
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.plan import ControlPlan
 from kinodyn.control.result import ControlResult
@@ -139,13 +139,11 @@ class InverseDynamicsQP:
         """
         for entry in entries:
             if isinstance(entry, Task):
-                if entry.name in self._tasks:
-                    raise InputError(f"two tasks are called {entry.name!r}; give one of them another name=")
+                distinct_names("tasks", (*self._tasks, entry.name))
                 self._tasks[entry.name] = entry
             else:
                 setpoint = ContactSetpoint(self.robot, entry, self._stabilise)
-                if setpoint.name in self._setpoints:
-                    raise InputError(f"two contacts are called {setpoint.name!r}; give one of them another name=")
+                distinct_names("contacts", (*self._setpoints, setpoint.name))
                 self._setpoints[setpoint.name] = setpoint
         self._plan = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn.arrays import Array
@@ -37,12 +38,15 @@ def convex_hull(points: Array, thinnest: float = MIN_THICKNESS) -> TriangleMesh:
     used = np.unique(hull.simplices)
     index = np.zeros(len(solid), dtype=np.int64)
     index[used] = np.arange(len(used))
-    faces = hull.simplices
-    corners = solid[faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inward = np.einsum("ij,ij->i", normals, hull.equations[:, :3]) < 0
-    faces = np.where(inward[:, None], faces[:, ::-1], faces)
-    return TriangleMesh(solid[used], index[faces])
+    return TriangleMesh(solid[used], index[outward_faces(hull)])
+
+
+def outward_faces(hull: ConvexHull) -> NDArray[np.int64]:
+    """Return the triangles (m, 3) of a hull as indices of its points, counter-clockwise seen from outside."""
+    faces = np.asarray(hull.simplices, dtype=np.int64)
+    a, b, c = (hull.points[faces[:, k]] for k in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    return np.where(inward[:, None], faces[:, ::-1], faces)
 
 
 def _thickened(points: Array, thinnest: float) -> Array:

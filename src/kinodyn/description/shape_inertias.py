@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn.arrays import Array
 from kinodyn.description import solids
+from kinodyn.description.hulls import outward_faces
 from kinodyn.description.meshes import TriangleMesh, open_edges, read_mesh, repaired
 from kinodyn.description.types import Inertia, Shape
 from kinodyn.errors import DescriptionError
@@ -110,14 +111,9 @@ def _triangles(shape: Shape) -> TriangleMesh | None:
 def _hull(points: Array) -> TriangleMesh | None:
     """Return the convex hull, its triangles facing outwards; None if the points are in a plane or on a line."""
     try:
-        hull = ConvexHull(points)
+        return TriangleMesh(points, outward_faces(ConvexHull(points)))
     except QhullError:
         return None
-    faces = np.array(hull.simplices, dtype=np.int64)
-    a, b, c = (points[faces[:, k]] for k in range(3))
-    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
-    faces[inwards] = faces[inwards][:, ::-1]
-    return TriangleMesh(points, faces)
 
 
 def triangle_inertia(mesh: TriangleMesh, density: float) -> Inertia:

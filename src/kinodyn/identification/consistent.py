@@ -76,16 +76,11 @@ class Prior:
         free = (x[k:] - self.x[k:]) / self.scale[k:] ** 2
         return np.concatenate([links, 1.0 / self.scale[n:k] - self.barrier / x[n:k], free])
 
-    def hessian(self, x: Array) -> Array:
-        """Differentiate `gradient`: (p, p), a block for each link, the rest diagonal."""
-        n, k = 10 * self.links, 10 * self.links + self.positive
-        H = np.diag(np.concatenate([np.zeros(n), self.barrier / x[n:k] ** 2, 1.0 / self.scale[k:] ** 2]))
-        for i, block in enumerate(_log_det_hessian(x[:n])):
-            H[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] = block
-        return H
-
     def hessian_root(self, x: Array) -> Array:
-        """Compute Q with Q^T Q = `hessian`: for a link with P = L L^T its columns are the entries of L^-1 E_k L^-T."""
+        """Compute Q with Q^T Q = H, the Hessian of `distance`.
+
+        For a link with P = L L^T its columns are the entries of L^-1 E_k L^-T.
+        """
         n, k = 10 * self.links, 10 * self.links + self.positive
         L = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(x[:n])))
         columns = np.einsum("nij,kjl,nml->nkim", L, BASIS, L).reshape(self.links, 10, 16)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, nonnegative, positive
+from kinodyn.checks import distinct_names, integer, list_of, nonnegative, positive
 from kinodyn.errors import InputError
 from kinodyn.ik.starts import configuration
 from kinodyn.ik.whole_body_result import Step, WholeBodyResult
@@ -193,18 +193,10 @@ def _settings(**values: float) -> Array:
 
 
 def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    if isinstance(tasks, Task):
-        raise InputError(f"tasks must be a list of tasks, got a single one: {tasks!r}")
-    result = tuple(tasks)
+    result = list_of("tasks", tasks, Task, "tasks")
     if not result:
         raise InputError("tasks is empty; at least one task is needed")
-    names: set[str] = set()
-    for task in result:
-        if not isinstance(task, Task):
-            raise InputError(f"tasks must be kinodyn tasks, got {task!r}")
-        if task.name in names:
-            raise InputError(f"two tasks are called {task.name!r}; set name= of one of them")
-        names.add(task.name)
+    distinct_names("tasks", (task.name for task in result))
     return result
 
 

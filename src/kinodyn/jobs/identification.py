@@ -15,9 +15,8 @@ from kinodyn import identification, tables
 from kinodyn.checks import known_names, positive
 from kinodyn.identification.model import make_model
 from kinodyn.jobs.files import Files
-from kinodyn.jobs.ready import about
+from kinodyn.jobs.ready import about, map_files
 from kinodyn.jobs.result import JobResult
-from kinodyn.jobs.run import map
 from kinodyn.model.robot import Robot
 
 FIT_OPTIONS = ("method", "terms", "held_out", "prior_spread")
@@ -65,15 +64,13 @@ def identify(
     make_model(robot, options.get("terms", ()))  # wrong terms fail before the job starts
     if cutoff is not None:
         positive("cutoff", cutoff)
-    return map(
+    return map_files(
         functools.partial(identify_recording, robot=robot, cutoff=cutoff, options=options),
         Files(recordings, tables.SUFFIXES),
+        parameters,
         out=out,
         engine=engine,
         workers=workers,
-        shard=1,
-        retries=0,  # an error is a property of the recording
-        parameters=parameters,
         progress=progress,
     )
 

@@ -20,9 +20,8 @@ from kinodyn.dynamics import contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.jobs.files import Files
-from kinodyn.jobs.ready import about
+from kinodyn.jobs.ready import about, map_files
 from kinodyn.jobs.result import JobResult
-from kinodyn.jobs.run import map
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
 
@@ -81,15 +80,13 @@ def motion_statistics(
     if cutoff is not None:
         positive("cutoff", cutoff)
     feet = biped_feet(robot) if robot.base == "floating" else ()
-    return map(
+    return map_files(
         functools.partial(analyse_motion, robot=robot, feet=feet, cutoff=cutoff, friction=friction),
         Files(motions, tables.SUFFIXES),
+        settings,
         out=out,
         engine=engine,
         workers=workers,
-        shard=1,
-        retries=0,  # an error is a property of the file
-        parameters=settings,
         progress=progress,
     )
 

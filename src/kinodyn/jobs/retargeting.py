@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from kinodyn import retarget as retargeting
 from kinodyn.errors import InputError
 from kinodyn.jobs.files import Files
-from kinodyn.jobs.ready import about
+from kinodyn.jobs.ready import about, map_files
 from kinodyn.jobs.result import JobResult
-from kinodyn.jobs.run import map
 from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.keypoints import read_mapping
@@ -65,15 +64,13 @@ def retarget(
     """
     Body.from_robot(robot)  # errors of the robot concern all clips
     names, rate = _mapping(mapping), checked_rate(rate)
-    return map(
+    return map_files(
         functools.partial(retarget_clip, robot=robot, rate=rate, mapping=names),
         Files(clips, tuple(READERS)),
+        about(robot, {"rate": rate, "mapping": json.dumps(names, sort_keys=True)}),
         out=out,
         engine=engine,
         workers=workers,
-        shard=1,
-        retries=0,  # an error is a property of the clip
-        parameters=about(robot, {"rate": rate, "mapping": json.dumps(names, sort_keys=True)}),
         progress=progress,
     )
 

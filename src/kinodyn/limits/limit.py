@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
-from kinodyn.errors import InputError
+from kinodyn.checks import list_of, positive
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
@@ -194,10 +193,4 @@ class RowLimit(Limit, Rows):
 
 def checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
     """Return limits as a tuple, or raise InputError if they are something else."""
-    if isinstance(limits, Limit):
-        raise InputError(f"limits must be a list of limits, got a single one: {type(limits).__name__}")
-    result = tuple(limits)
-    for limit in result:
-        if not isinstance(limit, Limit):
-            raise InputError(f"limits must be kinodyn limits, got {limit!r}")
-    return result
+    return list_of("limits", limits, Limit, "limits")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, numbers, positive
+from kinodyn.checks import list_of, nonnegative, numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
@@ -54,12 +54,8 @@ class PushSchedule:
     """Which pushes act in which time step."""
 
     def __init__(self, robot: Robot, pushes: Sequence[Push], dt: float) -> None:
-        if isinstance(pushes, Push):
-            raise InputError("pushes must be a list of Push objects, got a single one; put it in a list")
         self._pushes = []
-        for push in pushes:
-            if not isinstance(push, Push):
-                raise InputError(f"pushes must be Push objects, got {push!r}")
+        for push in list_of("pushes", pushes, Push, "Push objects"):
             robot.frame_index(push.frame)
             first, last = round(push.start / dt), round((push.start + push.duration) / dt)
             if last == first:

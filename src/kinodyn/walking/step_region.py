@@ -18,6 +18,7 @@ SCANNED = 8  # intervals in which the largest feasible fraction of a move is sea
 
 
 Region = TypeVar("Region", bound="StepRegion")
+Number = TypeVar("Number", float, Array)
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,7 @@ class StepRegion:
         x, y, turn = np.moveaxis(numbers("step", step, 3), -1, 0)
         sign = 1.0 if side == "left" else -1.0
         y, turn = sign * y, sign * turn
-        parts = (
-            x - self.forward,
-            -x - self.backward,
-            self.min_width + self.turn_clearance(turn) - y,
-            y - self.max_width,
-            np.abs(x) + y - self.oblique,
-            turn - self.outward,
-            -turn - self.inward,
-        )
-        result: Array = np.max(parts, axis=0)
+        result: Array = np.max(self._violations(x, y, turn, self.turn_clearance(turn)), axis=0)
         return result
 
     def turn_clearance(self, turn: ArrayLike) -> Array:
@@ -161,7 +153,7 @@ class StepRegion:
             Direction (2,), and the range of the coordinate of a position along it [m].
         """
         sign = 1.0 if side == "left" else -1.0
-        near = self.min_width + (self.heel if sign * turn > 0 else self.toe) * abs(sin(turn))
+        near = self.min_width + self._clearance(sign * turn)
         far, most = max(self.max_width, near), max(self.oblique, near)
         away = (near, far) if side == "left" else (-far, -near)
         together = (-inf, most)
@@ -203,16 +195,23 @@ class StepRegion:
         """Compute `excess` of one step, in plain floats: planners call it at every tick."""
         if side != "left":
             y, turn = -y, -turn
-        room = (self.heel if turn > 0 else self.toe) * abs(sin(turn))
-        return max(
+        return max(self._violations(x, y, turn, self._clearance(turn)))
+
+    def _violations(self, x: Number, y: Number, turn: Number, clearance: Number) -> tuple[Number, ...]:
+        """Return how far a step of the left foot is beyond each limit, turned by `turn`, which needs a clearance."""
+        return (
             x - self.forward,
             -x - self.backward,
-            self.min_width + room - y,
+            self.min_width + clearance - y,
             y - self.max_width,
             abs(x) + y - self.oblique,
             turn - self.outward,
             -turn - self.inward,
         )
+
+    def _clearance(self, turn: float) -> float:
+        """Compute `turn_clearance` of one step, in plain floats."""
+        return (self.heel if turn > 0 else self.toe) * abs(sin(turn))
 
     def feasible_fraction(self, move: ArrayLike) -> float:
         """Find the fraction of a move of the body up to which each step can do it; 1 if it can do the whole.

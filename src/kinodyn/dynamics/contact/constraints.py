@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers, one_of, positive, vector
+from kinodyn.checks import distinct_names, list_of, numbers, one_of, positive, vector
 from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
@@ -301,18 +301,10 @@ def constraint_poses(
 
 def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
     """Return the constraints, or raise if they are not a list of contacts and loops with different names."""
-    if isinstance(contacts, Constraint):
-        raise InputError("contacts must be a list of contacts and loops, got a single one; put it in a list")
-    result = tuple(contacts)
-    names: set[str] = set()
-    for contact in result:
-        if not isinstance(contact, Constraint):
-            raise InputError(f"contacts must be Contact or Loop objects, got {contact!r}")
-        if contact.name in names:
-            raise InputError(f"two contacts are called {contact.name!r}; set name= of one of them")
-        names.add(contact.name)
+    result = list_of("contacts", contacts, Constraint, "Contact or Loop objects")
     if not result:
         raise InputError("contacts is empty; use dynamics.forward for motion without contacts")
+    distinct_names("contacts", (contact.name for contact in result))
     return result
 
 
