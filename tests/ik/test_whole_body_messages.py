@@ -70,3 +70,6 @@ def test_a_task_or_a_limit_must_be_in_a_list() -> None:
         kd.ik.WholeBody(ROBOT, task)  # type: ignore[arg-type]
     with pytest.raises(kd.InputError, match="list of limits, got a single one: PositionLimit"):
         kd.ik.WholeBody(ROBOT, [task], kd.limits.PositionLimit())  # type: ignore[arg-type]
+    for wrong in (5, None, ["left_sole"]):
+        with pytest.raises(kd.InputError, match="tasks must be a list of tasks, got"):
+            kd.ik.WholeBody(ROBOT, wrong)  # type: ignore[arg-type]

@@ -16,16 +16,6 @@ from kinodyn.walking.footstep_search import COSTS, lattice_spacing, level_costs,
 
 
 @pytest.fixture(scope="module")
-def body() -> Biped:
-    return Biped.from_robot(kd.load("humanoid"))
-
-
-@pytest.fixture(scope="module")
-def limits(body: Biped) -> StepLimits:
-    return StepLimits.from_robot(body)
-
-
-@pytest.fixture(scope="module")
 def heights(body: Biped, limits: StepLimits) -> TerrainLimits:
     return TerrainLimits.from_robot(body, limits)
 

@@ -9,11 +9,6 @@ import kinodyn as kd
 from kinodyn.walking.leg_reach import LegReach
 
 
-@pytest.fixture(scope="module")
-def body() -> kd.walking.Biped:
-    return kd.walking.Biped.from_robot(kd.load("humanoid"))
-
-
 def setup(body: kd.walking.Biped) -> tuple[LegReach, kd.State, str]:
     return LegReach(body.robot, body.knees["left"], body.q), kd.State(body.robot, body.q), body.left.frame
 

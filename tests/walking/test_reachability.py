@@ -14,11 +14,6 @@ from kinodyn.walking import Biped, plan_footsteps
 from kinodyn.walking.reachability import connected
 
 
-@pytest.fixture(scope="module")
-def body() -> Biped:
-    return Biped.from_robot(kd.load("humanoid"))
-
-
 def ground(heights: Array) -> HeightMap:
     return HeightMap(heights, cell=0.02, origin=(-0.6, -0.6))
 

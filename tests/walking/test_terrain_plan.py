@@ -18,11 +18,6 @@ from kinodyn.walking.terrain_swing import APEXES, HEIGHTS, SAMPLES, VERTICAL, Te
 from kinodyn.walking.tracking import WholeBodyTracker
 
 
-@pytest.fixture(scope="module")
-def body() -> Biped:
-    return Biped.from_robot(kd.load("humanoid"))
-
-
 def planned(body: Biped, text: str, goal: tuple[float, float, float]) -> TerrainPlan:
     terrain = kd.terrain.parse(text)
     planner = Planner(body)

@@ -10,13 +10,8 @@ import kinodyn as kd
 
 
 @pytest.fixture(scope="module")
-def body(humanoid):
-    return kd.walking.Biped.from_robot(humanoid)
-
-
-@pytest.fixture(scope="module")
-def humanoid():
-    return kd.load("humanoid")
+def humanoid(body):
+    return body.robot
 
 
 def load_quietly(name):

@@ -212,7 +212,7 @@ def test_errors_explain_misuse(scene: Callable[..., Any]) -> None:
             use.maximum = wrong
     with pytest.raises(InputError, match="force of 'left_sole'"):
         use.force = [1.0, 2.0]
-    with pytest.raises(InputError, match="limits must be kinodyn limits"):
+    with pytest.raises(InputError, match="limits must be a list of limits"):
         make(robot, [task], limits=["position"])
     with pytest.raises(InputError, match="the state belongs to"):
         controller.solve(kd.State(kd.load("panda"), np.zeros(7)))
