@@ -89,8 +89,8 @@ class _Search:
         space = self.space
         try:
             colliding = space.colliding(space.start)
-            if colliding:
-                return self.result("start_in_collision", f"the start collides: {colliding}")
+            if colliding is not None:
+                return self.result(*colliding.outcome("start"))
             violation = space.constraints.violation(space.start)
             if violation:
                 return self.result("start_violates_constraint", f"the start violates {violation}")

@@ -76,9 +76,9 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     if not len(kept):
         return ConstrainedGoals(q, "goal_violates_constraint", f"the goal violates {constraints.violation(q[0])}")
     collisions = [space.colliding(row) for row in kept]
-    free = kept[[not colliding for colliding in collisions]]
-    if not len(free):
-        return ConstrainedGoals(q, "goal_in_collision", f"the goal collides: {collisions[0]}")
+    free = kept[[colliding is None for colliding in collisions]]
+    if collisions[0] is not None and not len(free):
+        return ConstrainedGoals(q, *collisions[0].outcome("goal"))
     return ConstrainedGoals(free)
 
 
@@ -115,9 +115,9 @@ class _Targets(ABC):
             found = self._free(self.reached, True)
         if found:
             return ConstrainedGoals(self._nearest_first(np.array(found)), targets=self)
-        if len(self.reached):
-            reason = f"the goal collides: {self.space.colliding(self.reached[0])}"
-            return ConstrainedGoals(self.reached[:1], "goal_in_collision", reason)
+        colliding = self.space.colliding(self.reached[0]) if len(self.reached) else None
+        if colliding is not None:
+            return ConstrainedGoals(self.reached[:1], *colliding.outcome("goal"))
         return ConstrainedGoals(self.best[None], "out_of_reach", self.unreached())
 
     def more(self, batches: int, end: float) -> Array:
@@ -148,7 +148,7 @@ class _Targets(ABC):
             return []
         free = list(q[self.space.full_query.free(q)])
         if not free and exactly:
-            free = [row for row in q[:EXACT_CHECKS] if not self.space.colliding(row)]
+            free = [row for row in q[:EXACT_CHECKS] if self.space.colliding(row) is None]
         return free
 
     def _starts(self, first: bool) -> Array:

@@ -19,6 +19,7 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraint_set import ConstraintSet
 from kinodyn.planning.constraints import Constraint
+from kinodyn.planning.end_collisions import Collision, collision_at
 from kinodyn.planning.groups import group_columns
 
 RADII = (0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the neighbourhoods in which free spheres are searched
@@ -87,15 +88,9 @@ class ConstrainedSpace:
         """Checks on the exact shapes, None where coal is not installed: the spheres decide then."""
         return ExactChecks(self.full_query, self.allowed, self.end) if exact.is_available() else None
 
-    def colliding(self, q: Array) -> str:
-        """Describe which parts collide at a configuration (nq,) and how deep; empty if none do."""
-        if self.full_query.free(q):
-            return ""
-        if self.exact is None or not self.exact.can_decide(q):
-            note = "" if self.exact is None else " (no time is left to check the exact shapes)"
-            return "; ".join(f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)[:3]) + note
-        depths = self.exact.colliding(q)
-        return "; ".join(f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in list(depths.items())[:3])
+    def colliding(self, q: Array) -> Collision | None:
+        """Return which parts collide at a configuration (nq,), None if none do."""
+        return collision_at(self.full_query, self.exact, q)
 
     def exactly_free(self, path: Array, end: float) -> bool:
         """Return whether a path (n, nq) is free on the exact shapes, False if the time is up."""

@@ -74,7 +74,7 @@ class PathSearch:
         problem = self.problem
         colliding = problem.colliding(problem.start)
         if colliding is not None:
-            return problem.collision("start", colliding)
+            return problem.result(*colliding.outcome("start"))
         by = problem.end - (1.0 - GOAL_TIME_FRACTION) * time_budget
         free, group = problem.query.free, problem.group
         goals = goal_configurations(problem.robot, goal, problem.start, group, free, by, self.seed)
@@ -230,7 +230,7 @@ class PathSearch:
     def unreached_goal(self, goals: Array) -> Plan:
         colliding = self.problem.colliding(goals[0])
         if colliding is not None:
-            return self.problem.collision("goal", colliding)
+            return self.problem.result(*colliding.outcome("goal"))
         return self.problem.result("no_path", "no motion leads to the goal from where the robot's spheres are free")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,19 +20,13 @@ from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraints import Constraint
+from kinodyn.planning.end_collisions import Collision, collision_at
 from kinodyn.planning.goals import Goal, given_configurations, goal_poses
 from kinodyn.planning.groups import LIMIT_TOLERANCE, Group, joint_group
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.search import Found
 from kinodyn.planning.settings import PlannerSettings
-
-
-class Collision(NamedTuple):
-    """Parts that collide, and whether this is certain: not if spheres touch without time for an exact check."""
-
-    parts: str
-    is_certain: bool
 
 
 class Problem:
@@ -139,14 +132,7 @@ class Problem:
         """Return which parts collide at a configuration, None if none do."""
         if q is self.start and self.start_free and self.full_query is self.query:
             return None
-        if self.full_query.free(q):
-            return None
-        if self.exact is None or not self.exact.can_decide(q):
-            spheres = [f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)]
-            return Collision(_listed(spheres), self.exact is None)
-        depths = self.exact.colliding(q).items()
-        parts = [f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in depths]
-        return Collision(_listed(parts), True) if parts else None
+        return collision_at(self.full_query, self.exact, q)
 
     def result(self, status: Status, message: str, found: Found | None = None) -> Plan:
         found = found or Found(None)
@@ -163,13 +149,3 @@ class Problem:
             allowed=self.allowed,
             resolution=self.resolution,
         )
-
-    def collision(self, end: Literal["start", "goal"], found: Collision) -> Plan:
-        if found.is_certain:
-            status: Status = "start_in_collision" if end == "start" else "goal_in_collision"
-            return self.result(status, f"the {end} collides: {found.parts}")
-        return self.result("no_path", f"no time is left to check the exact shapes at the {end}: {found.parts} touch")
-
-
-def _listed(parts: list[str]) -> str:
-    return "; ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
