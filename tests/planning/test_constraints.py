@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from kinodyn.planning import (
 )
 
 from .constrained_paths import assert_a_path, assert_exactly_free, dense, turned
+from .test_exact_paths import CART
 
 ARMS = {"panda": "panda_hand_tcp", "ur5": "wrist_3_link"}
 STARTS = {"panda": [0.6, -0.2, 0.0, -2.0, 0.0, 1.8, 0.8], "ur5": [0.6, -1.2, 1.6, -2.0, -1.5, 0.0]}
@@ -255,3 +257,22 @@ def test_invalid_constraints_raise() -> None:
         plan(robot, start, {ARMS["panda"]: target}, constraints=[Upright(ARMS["panda"])], planner="anytime")
     with pytest.raises(InputError, match="empty"):
         plan(robot, start, {}, constraints=[Upright(ARMS["panda"])])
+
+
+def test_goals_behind_walls_give_way_to_others(tmp_path: Path) -> None:
+    """Every configuration that reaches the first pose is in a closed room; the second pose is tried afterwards."""
+    file = tmp_path / "cart.urdf"
+    file.write_text(CART)
+    cart, world = kd.load(file), World()
+    for name, x, y, size in (("w", 0.3, 0.6, (0.02, 0.8, 0.2)), ("e", 1.0, 0.6, (0.02, 0.8, 0.2))):
+        world.add_box(name, size, ((x, y, 0.0), None))
+    for name, y in (("s", 0.25), ("n", 0.95)):
+        world.add_box(name, (0.72, 0.02, 0.2), ((0.65, y, 0.0), None))
+    inside, outside = (kd.spatial.pose([x, y, 0.0]) for x, y in ((0.65, 0.6), (0.0, 0.9)))
+    constraints = [InBox("cart", (3.0, 3.0, 1.0), np.eye(4))]
+    closed = plan(cart, np.zeros(2), {"cart": inside}, world, constraints=constraints, time_budget=0.3)
+    assert closed.status == "no_path"
+    goal = {"cart": np.stack([inside, outside])}
+    found = plan(cart, np.zeros(2), goal, world, constraints=constraints, time_budget=20.0)
+    assert found.success
+    np.testing.assert_allclose(found.path[-1], [0.0, 0.9], atol=1e-3)
