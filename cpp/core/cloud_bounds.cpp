@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -11,8 +12,9 @@ namespace kinodyn {
 namespace {
 
 constexpr int reach = 3;  // cells around a point for which the distance is computed; others have the gap of the grid
+constexpr int point_reach = 1;  // the same for the upper bound, which is used next to points only
 constexpr int width = 2 * reach + 1, padded_width = 8;
-static_assert(width <= padded_width);
+static_assert(width <= padded_width && point_reach <= reach);
 
 // Squares of distances in 1 / square_steps of the square of a cell; eight of them are computed at once.
 using Square = std::int16_t;
@@ -24,47 +26,26 @@ static_assert(3 * (reach + 1) * (reach + 1) * square_steps < far);
 // A cell with points: their box and the one nearest to the centre, in units of cells.
 struct OccupiedCell {
     int at[3];
-    float lower[3], upper[3], point[3], offset = std::numeric_limits<float>::infinity();
+    float lower[3], upper[3], point[3];
 
-    explicit OccupiedCell(const int* cell) {
-        for (int i = 0; i < 3; ++i)
-            at[i] = cell[i], lower[i] = static_cast<float>(cell[i] + 1), upper[i] = static_cast<float>(cell[i]);
-    }
-    void add(const float* p, float inverse) {
-        float x[3], square = 0;
-        for (int i = 0; i < 3; ++i) {
-            x[i] = p[i] * inverse;
-            lower[i] = std::min(lower[i], x[i]), upper[i] = std::max(upper[i], x[i]);
-            const float d = x[i] - static_cast<float>(at[i]) - 0.5f;
-            square += d * d;
+    OccupiedCell(const int (&cell)[3], const CellPoints& points, std::uint32_t begin, std::uint32_t end, float inverse)
+        : at{cell[0], cell[1], cell[2]} {
+        for (int i = 0; i < 3; ++i) lower[i] = static_cast<float>(cell[i] + 1), upper[i] = static_cast<float>(cell[i]);
+        float nearest = std::numeric_limits<float>::infinity();
+        for (std::uint32_t p = begin; p < end; ++p) {
+            float x[3], square = 0;
+            for (int i = 0; i < 3; ++i) {
+                x[i] = points.coordinates(i)[p] * inverse;
+                lower[i] = std::min(lower[i], x[i]), upper[i] = std::max(upper[i], x[i]);
+                const float d = x[i] - static_cast<float>(at[i]) - 0.5f;
+                square += d * d;
+            }
+            if (square >= nearest) continue;
+            nearest = square;
+            for (int i = 0; i < 3; ++i) point[i] = x[i];
         }
-        if (square >= offset) return;
-        offset = square;
-        for (int i = 0; i < 3; ++i) point[i] = x[i];
     }
 };
-
-// Calls f(OccupiedCell) in the order of the grid, so that neighbours follow each other: a counting sort.
-template <class F>
-void for_occupied_cells(const std::vector<float>& points, const DistanceGrid& grid, F&& f) {
-    const std::size_t n = points.size() / 3;
-    const auto cell_of = [&](std::size_t k, int* at) {
-        for (int i = 0; i < 3; ++i) at[i] = grid.index_of(points[3 * k + static_cast<std::size_t>(i)], i);
-        return grid.place(at[0], at[1], at[2]);
-    };
-    int at[3];
-    std::vector<std::uint32_t> next(grid.place(0, 0, grid.n[2]) + 1, 0), place(n), order(n);
-    for (std::size_t k = 0; k < n; ++k) ++next[(place[k] = static_cast<std::uint32_t>(cell_of(k, at))) + 1];
-    for (std::size_t p = 1; p < next.size(); ++p) next[p] += next[p - 1];
-    for (std::size_t k = 0; k < n; ++k) order[next[place[k]]++] = static_cast<std::uint32_t>(k);
-    for (std::size_t k = 0; k < n;) {
-        const std::uint32_t own = place[order[k]];
-        cell_of(order[k], at);
-        OccupiedCell cell(at);
-        for (; k < n && place[order[k]] == own; ++k) cell.add(&points[3 * order[k]], grid.inverse);
-        f(cell);
-    }
-}
 
 // Squares of the distances of cell centres: to the boxes of points around them, rounded down, and to one point of each
 // box, rounded up.
@@ -89,28 +70,34 @@ class Squares {
                 const float gap = std::max(std::max(cell.lower[i] - centre, centre - cell.upper[i]), 0.0f);
                 const float apart = centre - cell.point[i];
                 box[i][o] = o < width ? static_cast<Square>(square_steps * gap * gap) : far;
-                point[i][o] = o < width ? static_cast<Square>(square_steps * apart * apart + 1.0f) : far;
+                point[i][o] = next_to(o) ? static_cast<Square>(square_steps * apart * apart + 1.0f) : far;
             }
-        EightSquares along_box, along_point;
-        std::memcpy(&along_box, box[0], sizeof along_box);
-        std::memcpy(&along_point, point[0], sizeof along_point);
-        for (int k = first(cell, 2); k < last(cell, 2); ++k)
-            for (int j = first(cell, 1); j < last(cell, 1); ++j) {
+        lower_rows(cell, reach, box, to_box_);
+        lower_rows(cell, point_reach, point, to_point_);
+    }
+
+  private:
+    using Axes = Square[3][padded_width];
+
+    static bool next_to(int offset) { return std::abs(offset - reach) <= point_reach; }
+
+    // Lowers squares in rows up to `rows` away from a cell; `axes` has the squares along each axis.
+    void lower_rows(const OccupiedCell& cell, int rows, const Axes& axes, std::vector<Square>& squares) {
+        EightSquares along;
+        std::memcpy(&along, axes[0], sizeof along);
+        const auto first = [&](int axis) { return reach - std::min(rows, cell.at[axis]); };
+        const auto last = [&](int axis) { return reach + std::min(rows, grid_.n[axis] - 1 - cell.at[axis]); };
+        for (int k = first(2); k <= last(2); ++k)
+            for (int j = first(1); j <= last(1); ++j) {
                 const auto row =
                     static_cast<std::size_t>(cell.at[2] + k - reach) * static_cast<std::size_t>(grid_.n[1]) +
                     static_cast<std::size_t>(cell.at[1] + j - reach);
-                const std::size_t begin = row * stride_ + static_cast<std::size_t>(cell.at[0]);
-                lower_to(&to_box_[begin], along_box + static_cast<Square>(box[1][j] + box[2][k]));
-                lower_to(&to_point_[begin], along_point + static_cast<Square>(point[1][j] + point[2][k]));
+                lower_to(&squares[row * stride_ + static_cast<std::size_t>(cell.at[0])],
+                         along + static_cast<Square>(axes[1][j] + axes[2][k]));
                 used_[row] = 1;
             }
     }
 
-  private:
-    static int first(const OccupiedCell& cell, int axis) { return std::max(reach - cell.at[axis], 0); }
-    int last(const OccupiedCell& cell, int axis) const {
-        return std::min(width, grid_.n[axis] - cell.at[axis] + reach);
-    }
     static void lower_to(Square* row, EightSquares squares) {
         EightSquares now;
         std::memcpy(&now, row, sizeof now);
@@ -149,10 +136,12 @@ int by_gap(int gap) {
 
 }  // namespace
 
-CloudBounds::CloudBounds(const std::vector<float>& points, const DistanceGrid& grid) {
+CloudBounds::CloudBounds(const CellPoints& points, const DistanceGrid& grid) {
     static const BoundTables tables;
     Squares squares(grid);
-    for_occupied_cells(points, grid, [&](const OccupiedCell& cell) { squares.add(cell); });
+    points.for_cells(grid, [&](int i, int j, int k, std::uint32_t begin, std::uint32_t end) {
+        squares.add(OccupiedCell({i, j, k}, points, begin, end, grid.inverse));
+    });
     const auto nx = static_cast<std::size_t>(grid.n[0]), rows = grid.place(0, 0, grid.n[2]) / nx;
     words_.resize(nx * rows + 1);
     for (std::size_t row = 0; row < rows; ++row) {

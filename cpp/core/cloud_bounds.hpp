@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cell_points.hpp"
 #include "core/distance_grid.hpp"
 
 namespace kinodyn {
@@ -15,8 +16,8 @@ class CloudBounds {
     static constexpr int unknown = 255;  // upper bound of cells that are far from all points
 
     CloudBounds() = default;
-    // Points x, y, z in a grid that has been measured.
-    CloudBounds(const std::vector<float>& points, const DistanceGrid& grid);
+    // Points in a grid that has been measured.
+    CloudBounds(const CellPoints& points, const DistanceGrid& grid);
 
     bool any() const { return !words_.empty(); }
     // By cell: the lower bound, and in the upper byte the upper bound, in units of 1 / DistanceGrid::steps of a cell.

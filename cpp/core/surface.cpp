@@ -40,25 +40,32 @@ std::vector<float> Surface::relative(const double* points, std::size_t n) const 
 
 Surface::Surface(const double* points, std::size_t n) {
     set_bounds(points, n);
-    const std::vector<float> p = relative(points, n);
     grid_ = DistanceGrid(extent_, cell_size(extent_, max_cells, smallest_cloud_cell));
-    for (std::size_t k = 0; k < n; ++k)
-        grid_.occupy(grid_.index_of(p[3 * k], 0), grid_.index_of(p[3 * k + 1], 1), grid_.index_of(p[3 * k + 2], 2));
+    cells_ = CellPoints(relative(points, n), grid_);
+    cells_.for_cells(grid_, [&](int i, int j, int k, std::uint32_t, std::uint32_t) { grid_.occupy(i, j, k); });
     grid_.measure();
-    bounds_ = CloudBounds(p, grid_);
-    const std::vector<std::int32_t> order = morton_order(p, largest(extent_));
-    const std::size_t blocks = (n + box_fanout - 1) / box_fanout;
-    points_.resize(blocks);
-    std::vector<BoxBlock> leaves((blocks + box_fanout - 1) / box_fanout);
-    for (std::size_t block = 0; block < blocks; ++block) {
-        PointBlock& own = points_[block];
-        for (std::size_t k = 0; k < box_fanout; ++k) {
-            const float* point = &p[3 * static_cast<std::size_t>(order[std::min(block * box_fanout + k, n - 1)])];
-            for (int i = 0; i < 3; ++i) own.p[i][k] = point[i];
+    bounds_ = CloudBounds(cells_, grid_);
+}
+
+void Surface::place_points() const {
+    if (!is_cloud()) return;
+    std::call_once(placed_, [&] {
+        const std::size_t n = cells_.size(), blocks = (n + box_fanout - 1) / box_fanout;
+        std::vector<float> p(3 * n);
+        for (std::size_t k = 0; k < 3 * n; ++k) p[k] = cells_.coordinates(static_cast<int>(k % 3))[k / 3];
+        const std::vector<std::int32_t> order = morton_order(p, largest(extent_));
+        points_.resize(blocks);
+        std::vector<BoxBlock> leaves((blocks + box_fanout - 1) / box_fanout);
+        for (std::size_t block = 0; block < blocks; ++block) {
+            PointBlock& own = points_[block];
+            for (std::size_t k = 0; k < box_fanout; ++k) {
+                const float* point = &p[3 * static_cast<std::size_t>(order[std::min(block * box_fanout + k, n - 1)])];
+                for (int i = 0; i < 3; ++i) own.p[i][k] = point[i];
+            }
+            leaves[block / box_fanout].set(static_cast<int>(block % box_fanout), own.p, own.p);
         }
-        leaves[block / box_fanout].set(static_cast<int>(block % box_fanout), own.p, own.p);
-    }
-    tree_ = BoxTree(std::move(leaves));
+        tree_ = BoxTree(std::move(leaves));
+    });
 }
 
 Surface::Surface(const double* vertices, const std::int64_t* faces, std::size_t n, bool closed) {

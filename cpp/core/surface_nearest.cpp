@@ -67,11 +67,11 @@ class Search {
 
 Surface::Nearest Surface::nearest(const Vec3& p, double bound) const {
     const auto search = [&](const auto& elements) {
-        Search found(tree_, elements, p, bound);
-        found.visit(tree_.top(), 0);
+        Search found(tree(), elements, p, bound);
+        found.visit(tree().top(), 0);
         return Nearest{found.best.point, std::sqrt(found.best.distance)};
     };
-    return points_.empty() ? search(triangles_) : search(points_);
+    return is_cloud() ? search(points()) : search(triangles_);
 }
 
 }  // namespace kinodyn

@@ -139,6 +139,7 @@ class BatchChecker : private SphereChecker {
         const Placement<FloatPack> own = placements_[unit.body];
         waiting.load(placements_[unit.body]);
         if (!done()) check_groups(unit, 0.0f);
+        resolve_surfaces();
         placements_[unit.body] = own;
         report(waiting);
     }

@@ -50,15 +50,6 @@ struct Cylinder {
     }
 };
 
-// Lanes in which a candidate sphere touches an obstacle; with `any`, at least one of them if there are any.
-template <class Obstacle>
-inline unsigned confirmed(const Obstacle&, const LaneSphere&, unsigned lanes, bool) {
-    return lanes;
-}
-inline unsigned confirmed(const SurfaceShape& obstacle, const LaneSphere& s, unsigned lanes, bool any) {
-    return obstacle.confirmed(s, lanes, any);
-}
-
 template <class Shape, class Table, class F>
 inline void for_kind(const std::vector<int>& near, const Table& table, F&& f) {
     for (const int i : near) f(Shape{table[i]});

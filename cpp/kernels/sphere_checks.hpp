@@ -50,7 +50,7 @@ class SphereChecker {
     // The lanes of `alive` that collide; with `any`, at least one of them if there are any.
     unsigned collisions(const FloatPack* q, unsigned alive, bool any, const Margins& margins) {
         margins_ = margins;
-        alive_ = alive, any_ = any, hit_ = 0, n_doubts_ = 0;
+        alive_ = alive, any_ = any, hit_ = 0, n_doubts_ = n_near_ = 0;
         place(q);
         for (int i = 0; i < n_tests_; ++i) {
             const int test = order_[i];
@@ -64,6 +64,7 @@ class SphereChecker {
             order_[0] = test;
             return hit_;
         }
+        resolve_surfaces();
         for (int i = 0; i < n_doubts_ && !done(); ++i) resolve(doubts_[i]);
         return hit_;
     }
@@ -72,11 +73,12 @@ class SphereChecker {
     // the same margins.
     template <class Obstacle>
     unsigned collisions_with(const Obstacle& obstacle, unsigned alive) {
-        alive_ = alive, any_ = false, hit_ = 0;
+        alive_ = alive, any_ = false, hit_ = 0, n_near_ = 0;
         for (int g : query_.checked_groups) {
             check_obstacle(g, unit_width(query_.spheres().unit_of(g)), obstacle);
             if (done()) break;
         }
+        resolve_surfaces();
         return hit_;
     }
 
@@ -85,12 +87,13 @@ class SphereChecker {
     template <class WithObstacle, class WithPair>
     void all_touching(const FloatPack* q, unsigned alive, WithObstacle&& with_obstacle, WithPair&& with_pair) {
         margins_ = {};
-        alive_ = alive, any_ = false;
+        alive_ = alive, any_ = false, n_near_ = 0;
         place(q);
         for (int g : query_.checked_groups)
             for_obstacles(g, [&](const auto& obstacle) {
                 hit_ = 0;
                 check_obstacle(g, 0.0f, obstacle);
+                resolve_surfaces();
                 if (hit_) with_obstacle(obstacle.o.owner, g, hit_);
             });
         for (const UnitPair& pair : query_.unit_pairs) {
@@ -106,6 +109,14 @@ class SphereChecker {
     }
 
   protected:
+    // Lanes in which the elements of a surface decide whether a sphere touches it.
+    struct NearSurface {
+        LaneSphere sphere;
+        const SurfaceObstacle* surface;
+        unsigned lanes;
+    };
+    static constexpr int max_near = 32;
+
     // Lanes in which the solids of a pair decide, because its spheres hardly overlap.
     struct Doubt {
         int pair, unit_pair;
@@ -178,7 +189,29 @@ class SphereChecker {
         if (!touching(obstacle.touches(widened(root(g), width)))) return;
         traverse(
             query_.spheres().groups[g], width, [&](const LaneSphere& s) { return obstacle.touches(s); },
-            [&](const LaneSphere& s, unsigned hit) { hit_ |= confirmed(obstacle, s, hit, any_); });
+            [&](const LaneSphere& s, unsigned hit) { add_contact(obstacle, s, hit); });
+    }
+
+    template <class Obstacle>
+    void add_contact(const Obstacle&, const LaneSphere&, unsigned lanes) {
+        hit_ |= lanes;
+    }
+    void add_contact(const SurfaceShape& surface, const LaneSphere& s, unsigned lanes) {
+        const SurfaceContact contact = surface.contact(s, lanes);
+        hit_ |= contact.certain;
+        if (!contact.possible || done()) return;
+        if (n_near_ == max_near) resolve_surfaces();
+        near_[n_near_++] = {s, &surface.o, contact.possible};
+    }
+
+    // Compares with elements of surfaces, which takes long: only in lanes in which nothing else collides.
+    void resolve_surfaces() {
+        for (int i = 0; i < n_near_ && !done(); ++i) {
+            const NearSurface& near = near_[i];
+            if (const unsigned lanes = near.lanes & alive_ & ~hit_)
+                hit_ |= SurfaceShape{*near.surface}.touched(near.sphere, lanes, any_);
+        }
+        n_near_ = 0;
     }
 
     // Calls f for each obstacle that a group may touch.
@@ -331,6 +364,8 @@ class SphereChecker {
     LaneSphere* bounding_;  // of the units
     Doubt* doubts_;
     int n_doubts_ = 0;
+    NearSurface near_[max_near];
+    int n_near_ = 0;
     int* order_;  // of the tests: numbers of unit pairs, then of units
     int n_tests_ = 0;
     SphereModel::Pair

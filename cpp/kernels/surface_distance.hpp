@@ -102,9 +102,9 @@ struct SurfaceSolid {
     }
 
     void visit_elements(int block, const Point& p, Nearest& nearest) const {
-        const bool points = !o.surface->points().empty();
+        const PointBlock* points = o.surface->is_cloud() ? &o.surface->points()[block] : nullptr;
         for (int k = 0; k < box_fanout; ++k) {
-            const Point q = points ? element(o.surface->points()[block].p, k) : on_triangle(block, k, p);
+            const Point q = points ? element(points->p, k) : on_triangle(block, k, p);
             const double square = dot(p - q, p - q);
             if (square < nearest.square) nearest = {q, square};
         }
