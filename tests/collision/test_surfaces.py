@@ -78,6 +78,8 @@ def clouds() -> dict[str, Array]:
         "walls": wall,
         "equal": np.repeat(flat[:20], 50, axis=0),
         "volume": rng.uniform(-0.5, 0.5, (300, 3)),
+        "dense": rng.uniform(-0.1, 0.1, (60000, 3)),  # more points in a cell than are compared one by one
+        "long": rng.uniform(-1.0, 1.0, (4000, 3)) * [3.0, 0.3, 0.1],
         "scan": rng.normal(0, 1, (3000, 3)) * rng.uniform(0, 30, (3000, 1)),  # dense near, sparse far
     }
 
