@@ -9,6 +9,7 @@ from kinodyn.arrays import Array
 from kinodyn.description.base import with_base
 from kinodyn.description.mjcf import parse_mjcf
 from kinodyn.description.urdf import parse_urdf
+from kinodyn.model.convert import DrakeJoint, DrakeLayout
 from kinodyn.model.robot import Robot
 
 
@@ -66,3 +67,15 @@ seeds = st.integers(0, 10_000)
 
 
 ONE_HINGE = urdf_robot(urdf_joint("h", "revolute", "a", "b"), links="ab")
+
+
+def drake_layout(robot: Robot) -> DrakeLayout:
+    """Lay the joints out backwards, with followers as joints of their own."""
+    types = {"floating": "quaternion_floating", "ball": "ball_rpy", "prismatic": "prismatic", "planar": "planar"}
+    joints, nq, nv = {}, 0, 0
+    for joint in reversed(robot.joints):
+        kind = types.get(joint.kind, "revolute")
+        joints[joint.name] = DrakeJoint(nq, nv, kind)
+        wide_q, wide_v = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}.get(kind, (1, 1))
+        nq, nv = nq + wide_q, nv + wide_v
+    return DrakeLayout(joints, nq, nv)

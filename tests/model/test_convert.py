@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import mujoco
 import numpy as np
 import pinocchio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
 
 from kinodyn import dynamics, kinematics
 from kinodyn.description.base import with_base
@@ -26,6 +23,7 @@ from .convert_robots import (
     ONE_HINGE,
     ROBOT,
     URDF,
+    drake_layout,
     random_state,
     seeds,
     urdf_joint,
@@ -39,18 +37,6 @@ def mujoco_model(text: str) -> mujoco.MjModel:
     model = mujoco.MjSpec.from_string(text).compile()
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     return model
-
-
-def drake_layout(robot: Robot) -> DrakeLayout:
-    """Lay the joints out backwards, with followers as joints of their own."""
-    types = {"floating": "quaternion_floating", "ball": "ball_rpy", "prismatic": "prismatic", "planar": "planar"}
-    joints, nq, nv = {}, 0, 0
-    for joint in reversed(robot.joints):
-        kind = types.get(joint.kind, "revolute")
-        joints[joint.name] = DrakeJoint(nq, nv, kind)
-        wide_q, wide_v = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}.get(kind, (1, 1))
-        nq, nv = nq + wide_q, nv + wide_v
-    return DrakeLayout(joints, nq, nv)
 
 
 def converters() -> dict[str, tuple[Robot, Converter]]:
@@ -247,43 +233,6 @@ def test_efforts_agree_with_pinocchio_models_without_mimic_joints(seed):
     np.testing.assert_allclose(efforts[0], efforts[1], atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_drakes_free_base_velocity_is_the_derivative_of_its_pose(seed):
-    c = CONVERTERS["drake"][1]
-    place = drake_layout(ROBOT).joints["root_joint"]
-    q, v, *_ = random_state(ROBOT, seed)
-    h = 1e-6
-    before, after = (c.q_to(ROBOT.integrate(q, s * h * v))[place.position_start :][:7] for s in (-1, 1))
-    turn = Rotation.from_quat(after[:4], scalar_first=True) * Rotation.from_quat(before[:4], scalar_first=True).inv()
-    w = c.v_to(q, v)[place.velocity_start :][:6]
-    np.testing.assert_allclose(w[:3], turn.as_rotvec() / (2 * h), atol=1e-7)
-    np.testing.assert_allclose(w[3:], (after[4:] - before[4:]) / (2 * h), atol=1e-7)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_drakes_ball_joint_velocity_is_the_derivative_of_its_rotation(seed):
-    c = CONVERTERS["drake with ball"][1]
-    place = drake_layout(BALL_ROBOT).joints["ball"]
-    q, v, *_ = random_state(BALL_ROBOT, seed)
-    h = 1e-6
-    before, after = (
-        Rotation.from_euler("xyz", c.q_to(BALL_ROBOT.integrate(q, s * h * v))[place.position_start :][:3])
-        for s in (-1, 1)
-    )
-    w = c.v_to(q, v)[place.velocity_start :][:3]
-    np.testing.assert_allclose(w, (after * before.inv()).as_rotvec() / (2 * h), atol=1e-7)
-
-
-@pytest.mark.parametrize("pitch", [-np.pi / 2, np.pi / 2, np.pi / 2 - 1e-9, 0.3])
-def test_drakes_ball_joint_is_converted_at_gimbal_lock(pitch):
-    c = CONVERTERS["drake with ball"][1]
-    q = BALL_ROBOT.random(seed=0)
-    ball = next(joint for joint in BALL_ROBOT.joints if joint.kind == "ball")
-    q[ball.q] = Rotation.from_euler("xyz", [2.0, pitch, -1.0]).as_quat()
-    back = Rotation.from_quat(c.q_from(c.q_to(q))[ball.q])
-    assert (back * Rotation.from_quat(q[ball.q]).inv()).magnitude() < 1e-12
-
-
 def test_followers_are_filled_in_for_engines_that_know_them_as_joints():
     q = ROBOT.random(seed=1)
     x, model = CONVERTERS["mujoco"][1].q_to(q), mujoco_model(URDF)
@@ -324,28 +273,6 @@ def test_a_free_base_of_another_name_is_found():
     model = pinocchio.buildModelFromXML(urdf, pinocchio.JointModelFreeFlyer(), "float")
     assert convert.pinocchio(robot, model).nv == 6
     assert convert.drake(robot, DrakeLayout({"$world_a": DrakeJoint(0, 0, "quaternion_floating")}, 7, 6)).nq == 7
-
-
-def test_a_drake_layout_is_read_from_a_plant():
-    def joint(name: str, start: int, kind: str, nv: int) -> SimpleNamespace:
-        values = {
-            "name": name,
-            "position_start": start,
-            "velocity_start": start,
-            "type_name": kind,
-            "num_velocities": nv,
-        }
-        return SimpleNamespace(**{key: lambda value=value: value for key, value in values.items()})
-
-    joints = [joint("weld", 0, "weld", 0), joint("b", 0, "revolute", 1), joint("a", 1, "prismatic", 1)]
-    plant = SimpleNamespace(
-        GetJointIndices=lambda: [0, 1, 2],
-        get_joint=lambda index: joints[index],
-        num_positions=lambda: 2,
-        num_velocities=lambda: 2,
-    )
-    expected = DrakeLayout({"b": DrakeJoint(0, 0), "a": DrakeJoint(1, 1, "prismatic")}, 2, 2)
-    assert DrakeLayout.from_plant(plant) == expected
 
 
 PLANAR = urdf_robot(urdf_joint("h", "planar", "a", "b"), links="ab")

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import vector
 from kinodyn.collision.distance import distance
@@ -87,9 +85,7 @@ def contacts(
         touching = ExactDistances(query).touching(configuration)
         found = [CollisionContact(names, c.depth, c.point, c.normal) for names, c in touching]
     else:
-        near = np.asarray(_core.pair_distances(robot, query.core, configuration, 0.0)) < 0.0
-        names = dict.fromkeys(query.names[k] for k in np.flatnonzero(near))
-        found = [_of_spheres(query, configuration, pair) for pair in names]
+        found = [_of_spheres(query, configuration, pair) for pair in query.pairs_within(configuration, 0.0)]
     return sorted(found, key=lambda contact: -contact.depth)
 
 

@@ -71,6 +71,11 @@ class DistanceQuery:
         self.names: list[Pair] = [(groups[a], groups[b]) for a, b in index]
         self.names += [(groups[g], owners[o]) for g, o in with_obstacles]
 
+    def pairs_within(self, q: Array, bound: float) -> list[Pair]:
+        """Return the names of the pairs whose spheres are nearer than a bound [m] at one configuration (nq,)."""
+        lower = np.asarray(_core.pair_distances(self.robot, self.core, q, bound))
+        return list(dict.fromkeys(self.names[k] for k in np.flatnonzero(lower < bound)))
+
     @cached_property
     def name_table(self) -> NDArray[np.str_]:
         """Names (pairs + 1, 2); the last row, that of no pair, is empty."""

@@ -56,9 +56,8 @@ class ExactDistances:
 
     def touching(self, q: Array) -> Iterator[tuple[Pair, exact.Contact]]:
         """Yield the deepest contact of each pair that collides at one configuration (nq,)."""
-        lower = np.asarray(_core.pair_distances(self.robot, self.query.core, q, 0.0))
         shapes = _Shapes(self.query, q)
-        for pair in dict.fromkeys(self.query.names[k] for k in np.flatnonzero(lower < 0.0)):
+        for pair in self.query.pairs_within(q, 0.0):
             contacts = exact.contacts(shapes[pair[0]], shapes[pair[1]])
             if contacts:
                 yield pair, max(contacts, key=lambda contact: contact.depth)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import positive, vector
 from kinodyn.collision.distance import distance
@@ -82,8 +80,7 @@ def near_pairs(
     bound = positive("max_distance", max_distance)
     fine = as_resolution(resolution)
     query = distance_query(robot, snapshot_of(world), as_pairs(allowed), resolution=fine)
-    lower = np.asarray(_core.pair_distances(robot, query.core, configuration, bound))
-    names = dict.fromkeys(query.names[k] for k in np.flatnonzero(lower < bound))
+    names = query.pairs_within(configuration, bound)
     if exact:
         measured = ExactDistances(query).of_pairs(configuration, names)
         found = [NearPair(pair, part.distance, part.points) for pair, part in measured]
