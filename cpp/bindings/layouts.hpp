@@ -26,6 +26,7 @@ struct TableMemory {
     const void* data;
     std::size_t size;
 };
+
 // The dtype of a layout; it lives as long as the process.
 nanobind::handle layout_dtype(const char* layout);
 
@@ -37,7 +38,7 @@ template <class Record>
 class Table {
   public:
     Table(const char* name, nanobind::handle array)
-        : memory_(table_memory(name, array, dtype(), Layout<Record>::name)) {}
+        : memory_(table_memory(name, array, dtype(), Record::layout().name)) {}
     const Record* begin() const { return static_cast<const Record*>(memory_.data); }
     const Record* end() const { return begin() + memory_.size; }
     const Record& operator[](std::size_t i) const { return begin()[i]; }
@@ -45,7 +46,7 @@ class Table {
 
   private:
     static nanobind::handle dtype() {
-        static const nanobind::handle found = layout_dtype(Layout<Record>::name);  // looked up once, not at every call
+        static const nanobind::handle found = layout_dtype(Record::layout().name);  // looked up once, not at every call
         return found;
     }
 
@@ -65,7 +66,7 @@ nanobind::object copy_table(const void* data, std::size_t size, std::size_t reco
 
 template <class Record>
 nanobind::object table_of(const std::vector<Record>& records) {
-    return copy_table(records.data(), records.size(), sizeof(Record), Layout<Record>::name);
+    return copy_table(records.data(), records.size(), sizeof(Record), Record::layout().name);
 }
 
 // Adds `layouts` to the module.

@@ -22,28 +22,22 @@ struct BoxRecord {
     double R[9];  // axes of the box in the world by columns
     double p[3], half[3];
     std::int32_t owner;
+
+    static constexpr auto layout() {
+        using R = BoxRecord;
+        return named("box_obstacle", field<3, 3>("R", &R::R), field("p", &R::p), field("half", &R::half),
+                     field("owner", &R::owner));
+    }
 };
+
 struct RoundRecord {
     double p[3], axis[3], half, radius;
     std::int32_t owner;
-};
 
-template <>
-struct Layout<BoxRecord> {
-    static constexpr const char* name = "box_obstacle";
-    static constexpr auto fields() {
-        using R = BoxRecord;
-        return std::make_tuple(field<3, 3>("R", &R::R), field("p", &R::p), field("half", &R::half),
-                               field("owner", &R::owner));
-    }
-};
-template <>
-struct Layout<RoundRecord> {
-    static constexpr const char* name = "round_obstacle";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using R = RoundRecord;
-        return std::make_tuple(field("p", &R::p), field("axis", &R::axis), field("half", &R::half),
-                               field("radius", &R::radius), field("owner", &R::owner));
+        return named("round_obstacle", field("p", &R::p), field("axis", &R::axis), field("half", &R::half),
+                     field("radius", &R::radius), field("owner", &R::owner));
     }
 };
 

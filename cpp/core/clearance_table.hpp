@@ -17,15 +17,11 @@ struct TableAxis {
     std::int32_t iq, count;
     double low, step;  // cell i is from low + i step to low + (i + 1) step
     double period;     // of an angle that is first reduced to one turn; 0 for other coordinates
-};
 
-template <>
-struct Layout<TableAxis> {
-    static constexpr const char* name = "table_axis";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using A = TableAxis;
-        return std::make_tuple(field("iq", &A::iq), field("count", &A::count), field("low", &A::low),
-                               field("step", &A::step), field("period", &A::period));
+        return named("table_axis", field("iq", &A::iq), field("count", &A::count), field("low", &A::low),
+                     field("step", &A::step), field("period", &A::period));
     }
 };
 

@@ -1,29 +1,31 @@
 // Structures that Python fills and C++ reads. Each names its fields once, here in C++, and Python receives them as
 // NumPy dtypes (`kinodyn.layouts`), so that neither side counts columns.
 //
-// A record is a plain structure. Its Layout lists its members:
+// A record is a plain structure. Its layout lists its members:
 //
-//     struct FrameRecord { double R[9], p[3]; std::int32_t body; };
-//     template <> struct Layout<FrameRecord> {
-//         static constexpr const char* name = "frame";
-//         static constexpr auto fields() {
-//             return std::make_tuple(field<3, 3>("R", &FrameRecord::R), field("p", &FrameRecord::p),
-//                                    field("body", &FrameRecord::body));
+//     struct FrameRecord {
+//         double R[9], p[3];
+//         std::int32_t body;
+//
+//         static constexpr auto layout() {
+//             using F = FrameRecord;
+//             return named("frame", field<3, 3>("R", &F::R), field("p", &F::p), field("body", &F::body));
 //         }
 //     };
 //
 // A block is a row of doubles whose size is known only at run time: records of doubles and arrays, one after another.
-// Its view is a structure of pointers into the row, and its BlockLayout lists them with their dimensions, which are
-// numbers or members of a record of sizes:
+// Its view is a structure of pointers into the row, and its layout lists them with their dimensions, which are numbers
+// or members of a record of sizes:
 //
-//     struct ConeSizes { int rows, columns; };                       // with a Layout of its own
-//     struct ContactView { const ContactHead* head; const double* cone; };
-//     template <> struct BlockLayout<ContactView> {
-//         static constexpr const char* name = "contact";
+//     struct ConeSizes { int rows, columns; ... };                       // with a layout of its own
+//     struct ContactView {
+//         const ContactHead* head;
+//         const double* cone;
+//
 //         using Sizes = ConeSizes;
-//         static constexpr auto parts() {
-//             return std::make_tuple(record(&ContactView::head),
-//                                    array("cone", &ContactView::cone, &ConeSizes::rows, &ConeSizes::columns));
+//         static constexpr auto layout() {
+//             using V = ContactView;
+//             return named("contact", record(&V::head), array("cone", &V::cone, &Sizes::rows, &Sizes::columns));
 //         }
 //     };
 //     const ContactView contact = view_block<ContactView>(row, sizes);
@@ -38,10 +40,21 @@
 
 namespace kinodyn {
 
-template <class Record>
-struct Layout;
-template <class View>
-struct BlockLayout;
+// Fields of a record or parts of a block, and the name of its dtype in Python.
+template <class... Parts>
+struct NamedLayout {
+    const char* name;
+    std::tuple<Parts...> parts;
+};
+
+template <class... Parts>
+constexpr NamedLayout<Parts...> named(const char* name, std::tuple<Parts...> parts) {
+    return {name, parts};
+}
+template <class... Parts>
+constexpr NamedLayout<Parts...> named(const char* name, Parts... parts) {
+    return {name, std::tuple<Parts...>(parts...)};
+}
 
 template <class Record, class Member, long... shape>
 struct Field {
@@ -63,12 +76,14 @@ struct Dimension {
     long size;
     std::string name;
 };
+
 struct FieldInfo {
     std::string name;
     const char* format;  // of NumPy: "f8", "i4", ...
     std::vector<Dimension> shape;
     std::size_t offset;  // in bytes; the fields of a block follow one another instead
 };
+
 struct LayoutInfo {
     std::string name;
     std::size_t size;  // in bytes; 0 for a block, whose dimensions decide
@@ -127,10 +142,10 @@ template <class Record>
 LayoutInfo describe() {
     static_assert(std::is_trivially_copyable_v<Record> && std::is_standard_layout_v<Record>, "plain structures only");
     constexpr std::size_t named =
-        std::apply([](const auto&... f) { return (bytes_named(f) + ... + 0); }, Layout<Record>::fields());
+        std::apply([](const auto&... f) { return (bytes_named(f) + ... + 0); }, Record::layout().parts);
     static_assert(named <= sizeof(Record) && sizeof(Record) - named < alignof(Record), "a field has no name");
-    LayoutInfo info = {Layout<Record>::name, sizeof(Record), {}};
-    std::apply([&](const auto&... f) { (info.fields.push_back(describe(f)), ...); }, Layout<Record>::fields());
+    LayoutInfo info = {Record::layout().name, sizeof(Record), {}};
+    std::apply([&](const auto&... f) { (info.fields.push_back(describe(f)), ...); }, Record::layout().parts);
     return info;
 }
 
@@ -139,6 +154,7 @@ template <class View, class Record>
 struct RecordPart {
     const Record* View::* member;
 };
+
 template <class View, class T, class... Dimensions>
 struct ArrayPart {
     const char* name;
@@ -176,20 +192,20 @@ constexpr long part_size(const ArrayPart<View, T, Dimensions...>& part, const Si
 }
 
 template <class View, class T = double>
-long block_size(const typename BlockLayout<View>::Sizes& sizes) {
+long block_size(const typename View::Sizes& sizes) {
     return std::apply([&](const auto&... part) { return (part_size<T>(part, sizes) + ... + 0L); },
-                      BlockLayout<View>::parts());
+                      View::layout().parts);
 }
 
 template <class View, class T>
-View view_block(const T* row, const typename BlockLayout<View>::Sizes& sizes) {
+View view_block(const T* row, const typename View::Sizes& sizes) {
     View view{};
     const auto place = [&](const auto& part) {
         using Pointer = std::remove_reference_t<decltype(view.*part.member)>;
         view.*part.member = reinterpret_cast<Pointer>(row);
         row += part_size<T>(part, sizes);
     };
-    std::apply([&](const auto&... part) { (place(part), ...); }, BlockLayout<View>::parts());
+    std::apply([&](const auto&... part) { (place(part), ...); }, View::layout().parts);
     return view;
 }
 
@@ -201,7 +217,7 @@ std::string name_of(std::int32_t Sizes::* member) {
         if constexpr (std::is_same_v<std::decay_t<decltype(field.member)>, std::int32_t Sizes::*>)
             if (field.member == member) name = field.name;
     };
-    std::apply([&](const auto&... f) { (compare(f), ...); }, Layout<Sizes>::fields());
+    std::apply([&](const auto&... f) { (compare(f), ...); }, Sizes::layout().parts);
     return name;
 }
 inline Dimension dimension(int fixed) { return {fixed, ""}; }
@@ -223,8 +239,8 @@ void append_part(LayoutInfo& info, const ArrayPart<View, T, Dimensions...>& part
 
 template <class View>
 LayoutInfo describe_block() {
-    LayoutInfo info = {BlockLayout<View>::name, 0, {}};
-    std::apply([&](const auto&... part) { (append_part(info, part), ...); }, BlockLayout<View>::parts());
+    LayoutInfo info = {View::layout().name, 0, {}};
+    std::apply([&](const auto&... part) { (append_part(info, part), ...); }, View::layout().parts);
     return info;
 }
 

@@ -30,18 +30,13 @@ struct BodyRecord {
     double h[3];       // first moment of mass in the body frame: mass * com
     double I[6];       // inertia about the body's origin: xx xy yy xz yz zz
     double R_link[9];  // axes of the link in the description, in body axes: v_link = R_link^T v_body
-};
 
-template <>
-struct Layout<BodyRecord> {
-    static constexpr const char* name = "body";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using B = BodyRecord;
-        return std::make_tuple(field("kind", &B::kind), field("parent", &B::parent), field("iq", &B::iq),
-                               field("iv", &B::iv), field("scale", &B::scale), field("offset", &B::offset),
-                               field<3, 3>("R", &B::R), field("p", &B::p), field("axis", &B::axis),
-                               field("mass", &B::mass), field("h", &B::h), field("I", &B::I),
-                               field<3, 3>("R_link", &B::R_link));
+        return named("body", field("kind", &B::kind), field("parent", &B::parent), field("iq", &B::iq),
+                     field("iv", &B::iv), field("scale", &B::scale), field("offset", &B::offset),
+                     field<3, 3>("R", &B::R), field("p", &B::p), field("axis", &B::axis), field("mass", &B::mass),
+                     field("h", &B::h), field("I", &B::I), field<3, 3>("R_link", &B::R_link));
     }
 };
 
@@ -57,14 +52,10 @@ struct Body : BodyDerived, BodyRecord {};
 struct FrameRecord {
     double R[9], p[3];
     std::int32_t body;  // -1: fixed in the world
-};
 
-template <>
-struct Layout<FrameRecord> {
-    static constexpr const char* name = "frame";
-    static constexpr auto fields() {
-        return std::make_tuple(field<3, 3>("R", &FrameRecord::R), field("p", &FrameRecord::p),
-                               field("body", &FrameRecord::body));
+    static constexpr auto layout() {
+        return named("frame", field<3, 3>("R", &FrameRecord::R), field("p", &FrameRecord::p),
+                     field("body", &FrameRecord::body));
     }
 };
 

@@ -8,14 +8,11 @@ namespace kinodyn {
 struct MovingSphere {
     double p[3], v[3], a[3];  // at time 0: p + v t + a t^2 / 2
     double radius;
-};
 
-template <>
-struct Layout<MovingSphere> {
-    static constexpr const char* name = "moving_sphere";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using S = MovingSphere;
-        return std::make_tuple(field("p", &S::p), field("v", &S::v), field("a", &S::a), field("radius", &S::radius));
+        return named("moving_sphere", field("p", &S::p), field("v", &S::v), field("a", &S::a),
+                     field("radius", &S::radius));
     }
 };
 

@@ -17,17 +17,14 @@ struct RetargetSettings {
     double max_change;      // of a coordinate in one iteration [rad or m]
     std::int32_t iterations;
     std::int32_t base_only;  // 1: joints stay, only the base moves
-};
 
-template <>
-struct Layout<RetargetSettings> {
-    static constexpr const char* name = "retarget_settings";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using S = RetargetSettings;
-        return std::make_tuple(field("row_weight", &S::row_weight), field("ground_weight", &S::ground_weight),
-                               field("smoothing", &S::smoothing), field("base_smoothing", &S::base_smoothing),
-                               field("base_proximity", &S::base_proximity), field("max_change", &S::max_change),
-                               field("iterations", &S::iterations), field("base_only", &S::base_only));
+        return named("retarget_settings", field("row_weight", &S::row_weight),
+                     field("ground_weight", &S::ground_weight), field("smoothing", &S::smoothing),
+                     field("base_smoothing", &S::base_smoothing), field("base_proximity", &S::base_proximity),
+                     field("max_change", &S::max_change), field("iterations", &S::iterations),
+                     field("base_only", &S::base_only));
     }
 };
 

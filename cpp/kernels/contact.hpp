@@ -15,6 +15,12 @@ struct ConstraintRecord {
     std::int32_t has_target;    // 0: it is fixed at its current pose, so that it has no error
     bool constrains(int direction) const { return directions >> direction & 1; }
     int rows() const { return __builtin_popcount(static_cast<unsigned>(directions)); }
+
+    static constexpr auto layout() {
+        using C = ConstraintRecord;
+        return named("constraint", field("frame", &C::frame), field("other", &C::other),
+                     field("directions", &C::directions), field("has_target", &C::has_target));
+    }
 };
 
 // The poses that a constraint makes coincide, one in each frame.
@@ -22,24 +28,11 @@ template <class T>
 struct ConstraintPoses {
     T p_frame[3], R_frame[9];
     T p_other[3], R_other[9];
-};
 
-template <>
-struct Layout<ConstraintRecord> {
-    static constexpr const char* name = "constraint";
-    static constexpr auto fields() {
-        using C = ConstraintRecord;
-        return std::make_tuple(field("frame", &C::frame), field("other", &C::other),
-                               field("directions", &C::directions), field("has_target", &C::has_target));
-    }
-};
-template <class T>
-struct Layout<ConstraintPoses<T>> {
-    static constexpr const char* name = "constraint_poses";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using P = ConstraintPoses<T>;
-        return std::make_tuple(field("p_frame", &P::p_frame), field<3, 3>("R_frame", &P::R_frame),
-                               field("p_other", &P::p_other), field<3, 3>("R_other", &P::R_other));
+        return named("constraint_poses", field("p_frame", &P::p_frame), field<3, 3>("R_frame", &P::R_frame),
+                     field("p_other", &P::p_other), field<3, 3>("R_other", &P::R_other));
     }
 };
 
@@ -52,11 +45,8 @@ struct ConstraintList {
 // A point of the robot that may touch the ground: which of the frames of a soft contact carries it.
 struct SoftPointRecord {
     std::int32_t owner;
-};
-template <>
-struct Layout<SoftPointRecord> {
-    static constexpr const char* name = "soft_point";
-    static constexpr auto fields() { return std::make_tuple(field("owner", &SoftPointRecord::owner)); }
+
+    static constexpr auto layout() { return named("soft_point", field("owner", &SoftPointRecord::owner)); }
 };
 
 struct SoftContactSettings {
@@ -64,6 +54,7 @@ struct SoftContactSettings {
     int n_points, n_frames;
     bool shared_normal;  // one normal (3) for all points
 };
+
 namespace soft_contact_input {
 enum { position, velocity, arm, height, normal, anchor, stiffness, damping, friction };
 }

@@ -11,54 +11,45 @@ struct FrameControlSettings {
     std::int32_t by_inertia;  // 1: inertia-weighted pseudo-inverse; 0: unweighted
     std::int32_t free_base;   // 1: the first six degrees of freedom have no motor and no contact
     int rows() const { return __builtin_popcount(static_cast<unsigned>(directions)); }
+
+    static constexpr auto layout() {
+        using S = FrameControlSettings;
+        return named("frame_control_settings", field("min_eigenvalue", &S::min_eigenvalue),
+                     field("directions", &S::directions), field("by_inertia", &S::by_inertia),
+                     field("free_base", &S::free_base));
+    }
+};
+
+struct FrameControlSizes {
+    std::int32_t rows, motors;
+
+    static constexpr auto layout() {
+        return named("frame_control_sizes", field("rows", &FrameControlSizes::rows),
+                     field("motors", &FrameControlSizes::motors));
+    }
 };
 
 // Gains of the controlled directions.
 struct FrameGains {
     const double *stiffness, *damping, *scale;
+
+    using Sizes = FrameControlSizes;
+    static constexpr auto layout() {
+        return named("frame_gains", array("stiffness", &FrameGains::stiffness, &Sizes::rows),
+                     array("damping", &FrameGains::damping, &Sizes::rows),
+                     array("scale", &FrameGains::scale, &Sizes::rows));
+    }
 };
+
 // Gains and limits of the joints with motors.
 struct JointGains {
     const double *stiffness, *damping, *torque_limit;
-};
-struct FrameControlSizes {
-    std::int32_t rows, motors;
-};
 
-template <>
-struct Layout<FrameControlSettings> {
-    static constexpr const char* name = "frame_control_settings";
-    static constexpr auto fields() {
-        using S = FrameControlSettings;
-        return std::make_tuple(field("min_eigenvalue", &S::min_eigenvalue), field("directions", &S::directions),
-                               field("by_inertia", &S::by_inertia), field("free_base", &S::free_base));
-    }
-};
-template <>
-struct Layout<FrameControlSizes> {
-    static constexpr const char* name = "frame_control_sizes";
-    static constexpr auto fields() {
-        return std::make_tuple(field("rows", &FrameControlSizes::rows), field("motors", &FrameControlSizes::motors));
-    }
-};
-template <>
-struct BlockLayout<FrameGains> {
-    static constexpr const char* name = "frame_gains";
     using Sizes = FrameControlSizes;
-    static constexpr auto parts() {
-        return std::make_tuple(array("stiffness", &FrameGains::stiffness, &Sizes::rows),
-                               array("damping", &FrameGains::damping, &Sizes::rows),
-                               array("scale", &FrameGains::scale, &Sizes::rows));
-    }
-};
-template <>
-struct BlockLayout<JointGains> {
-    static constexpr const char* name = "joint_gains";
-    using Sizes = FrameControlSizes;
-    static constexpr auto parts() {
-        return std::make_tuple(array("stiffness", &JointGains::stiffness, &Sizes::motors),
-                               array("damping", &JointGains::damping, &Sizes::motors),
-                               array("torque_limit", &JointGains::torque_limit, &Sizes::motors));
+    static constexpr auto layout() {
+        return named("joint_gains", array("stiffness", &JointGains::stiffness, &Sizes::motors),
+                     array("damping", &JointGains::damping, &Sizes::motors),
+                     array("torque_limit", &JointGains::torque_limit, &Sizes::motors));
     }
 };
 

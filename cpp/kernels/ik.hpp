@@ -18,6 +18,14 @@ struct IkSettings {
     IkMethod method;
     std::int32_t max_iterations;
     std::int32_t first_leads;  // 1: the states are several starts for one target, and the first is preferred
+
+    static constexpr auto layout() {
+        using S = IkSettings;
+        return named("ik_settings", field("position_tolerance", &S::position_tolerance),
+                     field("orientation_tolerance", &S::orientation_tolerance), field("damping", &S::damping),
+                     field("min_progress", &S::min_progress), field("method", &S::method),
+                     field("max_iterations", &S::max_iterations), field("first_leads", &S::first_leads));
+    }
 };
 
 // Tolerances of the verification.
@@ -25,26 +33,10 @@ struct IkTolerances {
     double position;     // [m]
     double orientation;  // [rad]
     double limits;       // [rad or m] beyond the joint limits
-};
 
-template <>
-struct Layout<IkSettings> {
-    static constexpr const char* name = "ik_settings";
-    static constexpr auto fields() {
-        using S = IkSettings;
-        return std::make_tuple(field("position_tolerance", &S::position_tolerance),
-                               field("orientation_tolerance", &S::orientation_tolerance), field("damping", &S::damping),
-                               field("min_progress", &S::min_progress), field("method", &S::method),
-                               field("max_iterations", &S::max_iterations), field("first_leads", &S::first_leads));
-    }
-};
-template <>
-struct Layout<IkTolerances> {
-    static constexpr const char* name = "ik_tolerances";
-    static constexpr auto fields() {
-        return std::make_tuple(field("position", &IkTolerances::position),
-                               field("orientation", &IkTolerances::orientation),
-                               field("limits", &IkTolerances::limits));
+    static constexpr auto layout() {
+        return named("ik_tolerances", field("position", &IkTolerances::position),
+                     field("orientation", &IkTolerances::orientation), field("limits", &IkTolerances::limits));
     }
 };
 

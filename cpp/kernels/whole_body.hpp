@@ -44,28 +44,22 @@ struct WholeBodySettings {
     double max_steps;  // 1: a single step; more: steps until convergence
     double rest;       // largest motion [rad, m] in one step that counts as converged
     double pausing;    // 1: returns after each step of a solve, for rows computed in Python
-};
-template <>
-struct Layout<WholeBodySettings> {
-    static constexpr const char* name = "whole_body_settings";
-    static constexpr auto fields() {
+
+    static constexpr auto layout() {
         using S = WholeBodySettings;
-        return std::make_tuple(field("dt", &S::dt), field("damping", &S::damping), field("max_steps", &S::max_steps),
-                               field("rest", &S::rest), field("pausing", &S::pausing));
+        return named("whole_body_settings", field("dt", &S::dt), field("damping", &S::damping),
+                     field("max_steps", &S::max_steps), field("rest", &S::rest), field("pausing", &S::pausing));
     }
 };
 
 struct WholeBodyInfo {
     double steps, iterations;  // iterations: of the active set
     double at_rest, done;      // done: no more steps are needed or allowed
-};
-template <>
-struct Layout<WholeBodyInfo> {
-    static constexpr const char* name = "whole_body_info";
-    static constexpr auto fields() {
+
+    static constexpr auto layout() {
         using I = WholeBodyInfo;
-        return std::make_tuple(field("steps", &I::steps), field("iterations", &I::iterations),
-                               field("at_rest", &I::at_rest), field("done", &I::done));
+        return named("whole_body_info", field("steps", &I::steps), field("iterations", &I::iterations),
+                     field("at_rest", &I::at_rest), field("done", &I::done));
     }
 };
 
@@ -81,6 +75,15 @@ struct SolveState {
     double tested_level;                      // next level, counted from 1, to be tested for convergence; 0: none
     double probing;                           // whether q is a trial step away from `tested`
     double last;                              // index of the last step
+
+    static constexpr auto layout() {
+        using S = SolveState;
+        return named("solve_state", field("steps", &S::steps), field("iterations", &S::iterations),
+                     field("at_rest", &S::at_rest), field("done", &S::done), field("moved", &S::moved),
+                     field("largest", &S::largest), field("trust", &S::trust),
+                     field("level_fraction", &S::level_fraction), field("tested_level", &S::tested_level),
+                     field("probing", &S::probing), field("last", &S::last));
+    }
 };
 
 // Squared residual of a level: now, after the motion of the levels above (if it is required), and after the step as
@@ -94,46 +97,28 @@ struct LevelProgress {
 
 struct SolveProgressSizes {
     std::int32_t levels, nq;
+
+    static constexpr auto layout() {
+        using S = SolveProgressSizes;
+        return named("solve_progress_sizes", field("levels", &S::levels), field("nq", &S::nq));
+    }
 };
+
 struct SolveProgress {
     const SolveState* state;
     const double* levels;    // LevelProgress of each
     const double* accepted;  // the last accepted configuration
     const double* tested;    // the configuration tested for convergence
+
+    using Sizes = SolveProgressSizes;
+    static constexpr auto layout() {
+        using P = SolveProgress;
+        constexpr int level = sizeof(LevelProgress) / sizeof(double);
+        return named("solve_progress", record(&P::state), array("levels", &P::levels, &Sizes::levels, level),
+                     array("accepted", &P::accepted, &Sizes::nq), array("tested", &P::tested, &Sizes::nq));
+    }
 };
 
 }  // namespace KINODYN_TARGET
-
-template <>
-struct Layout<KINODYN_TARGET::SolveState> {
-    static constexpr const char* name = "solve_state";
-    static constexpr auto fields() {
-        using S = KINODYN_TARGET::SolveState;
-        return std::make_tuple(field("steps", &S::steps), field("iterations", &S::iterations),
-                               field("at_rest", &S::at_rest), field("done", &S::done), field("moved", &S::moved),
-                               field("largest", &S::largest), field("trust", &S::trust),
-                               field("level_fraction", &S::level_fraction), field("tested_level", &S::tested_level),
-                               field("probing", &S::probing), field("last", &S::last));
-    }
-};
-template <>
-struct Layout<KINODYN_TARGET::SolveProgressSizes> {
-    static constexpr const char* name = "solve_progress_sizes";
-    static constexpr auto fields() {
-        using S = KINODYN_TARGET::SolveProgressSizes;
-        return std::make_tuple(field("levels", &S::levels), field("nq", &S::nq));
-    }
-};
-template <>
-struct BlockLayout<KINODYN_TARGET::SolveProgress> {
-    static constexpr const char* name = "solve_progress";
-    using Sizes = KINODYN_TARGET::SolveProgressSizes;
-    static constexpr auto parts() {
-        using P = KINODYN_TARGET::SolveProgress;
-        constexpr int level = sizeof(KINODYN_TARGET::LevelProgress) / sizeof(double);
-        return std::make_tuple(record(&P::state), array("levels", &P::levels, &Sizes::levels, level),
-                               array("accepted", &P::accepted, &Sizes::nq), array("tested", &P::tested, &Sizes::nq));
-    }
-};
 
 }  // namespace kinodyn

@@ -8,41 +8,28 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 struct CollisionParameters {
     double margin, slow_down;  // [m] slow_down: beyond the margin
     double gain;               // [1/s] velocity level: maximum rate of decrease of distances, relative to e
     double query;              // address of the DistanceQuery
+
+    static constexpr auto layout() {
+        using P = CollisionParameters;
+        return named("collision_parameters", field("margin", &P::margin), field("slow_down", &P::slow_down),
+                     field("approach_gain", &P::gain), field("query", &P::query));
+    }
 };
+
 struct CollisionLimitFields : TaskFields {
     const CollisionParameters* parameters;
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct Layout<KINODYN_TARGET::CollisionParameters> {
-    static constexpr const char* name = "collision_parameters";
-    static constexpr auto fields() {
-        using P = KINODYN_TARGET::CollisionParameters;
-        return std::make_tuple(field("margin", &P::margin), field("slow_down", &P::slow_down),
-                               field("approach_gain", &P::gain), field("query", &P::query));
+    static constexpr auto layout() {
+        return named("collision_limit",
+                     std::tuple_cat(task_parts(0, 0, 0), std::make_tuple(record(&CollisionLimitFields::parameters))));
     }
 };
-template <>
-struct BlockLayout<KINODYN_TARGET::CollisionLimitFields> {
-    static constexpr const char* name = "collision_limit";
-    using Fields = KINODYN_TARGET::CollisionLimitFields;
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() {
-        return std::tuple_cat(KINODYN_TARGET::task_parts(0, 0, 0), std::make_tuple(record(&Fields::parameters)));
-    }
-};
-
-namespace KINODYN_TARGET {
 
 class CollisionLimit {
   public:
@@ -255,5 +242,4 @@ class CollisionLimit {
     double tightening_[max_rows];
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

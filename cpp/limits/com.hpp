@@ -4,29 +4,18 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 struct ComLimitFields : TaskFields {
     const double *normals, *offsets;
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::ComLimitFields> {
-    static constexpr const char* name = "com_limit";
-    using Fields = KINODYN_TARGET::ComLimitFields;
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() {
-        return std::tuple_cat(KINODYN_TARGET::task_parts(0, 0, 0),
-                              std::make_tuple(array("normals", &Fields::normals, &Sizes::rows, 3),
-                                              array("offsets", &Fields::offsets, &Sizes::rows)));
+    static constexpr auto layout() {
+        return named("com_limit",
+                     std::tuple_cat(task_parts(0, 0, 0),
+                                    std::make_tuple(array("normals", &ComLimitFields::normals, &Sizes::rows, 3),
+                                                    array("offsets", &ComLimitFields::offsets, &Sizes::rows))));
     }
 };
-
-namespace KINODYN_TARGET {
 
 class ComLimit {
   public:
@@ -67,5 +56,4 @@ class ComLimit {
     int rows_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

@@ -3,14 +3,16 @@
 
 #include "core/layout.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 constexpr double unlimited = 1e29;  // larger values count as no limit
 
 struct JointBoundsSizes {
     std::int32_t nq, nv;
+
+    static constexpr auto layout() {
+        return named("joint_bounds_sizes", field("nq", &JointBoundsSizes::nq), field("nv", &JointBoundsSizes::nv));
+    }
 };
 
 // The limit that bounds the acceleration of a joint, and its name.
@@ -21,6 +23,15 @@ struct JointBounds {
     const double *lower, *upper;                      // of positions
     const double *velocity, *acceleration, *braking;  // magnitudes; braking: deceleration that is always available
     const double* effort;                             // magnitude of the torque
+
+    using Sizes = JointBoundsSizes;
+    static constexpr auto layout() {
+        using B = JointBounds;
+        constexpr auto nq = &Sizes::nq, nv = &Sizes::nv;
+        return named("joint_bounds", array("lower", &B::lower, nq), array("upper", &B::upper, nq),
+                     array("velocity", &B::velocity, nv), array("acceleration", &B::acceleration, nv),
+                     array("braking", &B::braking, nv), array("effort", &B::effort, nv));
+    }
 };
 
 // An interval of steps or of accelerations.
@@ -35,28 +46,4 @@ struct Bounds {
     }
 };
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct Layout<KINODYN_TARGET::JointBoundsSizes> {
-    using JointBoundsSizes = KINODYN_TARGET::JointBoundsSizes;
-    static constexpr const char* name = "joint_bounds_sizes";
-    static constexpr auto fields() {
-        return std::make_tuple(field("nq", &JointBoundsSizes::nq), field("nv", &JointBoundsSizes::nv));
-    }
-};
-
-template <>
-struct BlockLayout<KINODYN_TARGET::JointBounds> {
-    static constexpr const char* name = "joint_bounds";
-    using Sizes = KINODYN_TARGET::JointBoundsSizes;
-    static constexpr auto parts() {
-        using B = KINODYN_TARGET::JointBounds;
-        constexpr auto nq = &Sizes::nq, nv = &Sizes::nv;
-        return std::make_tuple(array("lower", &B::lower, nq), array("upper", &B::upper, nq),
-                               array("velocity", &B::velocity, nv), array("acceleration", &B::acceleration, nv),
-                               array("braking", &B::braking, nv), array("effort", &B::effort, nv));
-    }
-};
-
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

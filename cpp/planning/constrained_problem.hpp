@@ -30,20 +30,17 @@ struct PathConstraint {
     std::int32_t axis_only;         // the angle is that between `axis` and z of the region; turns about z are free
     RotationBound rotation_bound;
     std::int32_t round_axes;  // 3: a sphere, 2: a cylinder along z, 0: a box
-};
-template <>
-struct Layout<PathConstraint> {
-    static constexpr const char* name = "path_constraint";
-    static constexpr auto fields() {
+
+    static constexpr auto layout() {
         using C = PathConstraint;
-        return std::make_tuple(
-            field<3, 3>("region_R", &C::region_R), field("region_p", &C::region_p), field("point", &C::point),
-            field("lower", &C::lower), field("upper", &C::upper), field("axis", &C::axis), field("offset", &C::offset),
-            field("angle", &C::angle), field("angles", &C::angles), field("radius", &C::radius),
-            field("position_tolerance", &C::position_tolerance),
-            field("orientation_tolerance", &C::orientation_tolerance), field("kind", &C::kind),
-            field("frame", &C::frame), field("reference", &C::reference), field("axis_only", &C::axis_only),
-            field("rotation_bound", &C::rotation_bound), field("round_axes", &C::round_axes));
+        return named("path_constraint", field<3, 3>("region_R", &C::region_R), field("region_p", &C::region_p),
+                     field("point", &C::point), field("lower", &C::lower), field("upper", &C::upper),
+                     field("axis", &C::axis), field("offset", &C::offset), field("angle", &C::angle),
+                     field("angles", &C::angles), field("radius", &C::radius),
+                     field("position_tolerance", &C::position_tolerance),
+                     field("orientation_tolerance", &C::orientation_tolerance), field("kind", &C::kind),
+                     field("frame", &C::frame), field("reference", &C::reference), field("axis_only", &C::axis_only),
+                     field("rotation_bound", &C::rotation_bound), field("round_axes", &C::round_axes));
     }
 };
 
@@ -74,15 +71,12 @@ struct ConstrainedSettings {
     double spread;      // standard deviation of samples near the ends, as a fraction of the range of each joint
     std::int32_t shortcut_failures;  // attempts in a row without success that end the search for shortcuts
     std::int32_t max_iterations;     // of the projection of a step
-};
-template <>
-struct Layout<ConstrainedSettings> {
-    static constexpr const char* name = "constrained_planner";
-    static constexpr auto fields() {
+
+    static constexpr auto layout() {
         using S = ConstrainedSettings;
-        return std::make_tuple(field("step", &S::step), field("range", &S::range), field("resolution", &S::resolution),
-                               field("spread", &S::spread), field("shortcut_failures", &S::shortcut_failures),
-                               field("max_iterations", &S::max_iterations));
+        return named("constrained_planner", field("step", &S::step), field("range", &S::range),
+                     field("resolution", &S::resolution), field("spread", &S::spread),
+                     field("shortcut_failures", &S::shortcut_failures), field("max_iterations", &S::max_iterations));
     }
 };
 

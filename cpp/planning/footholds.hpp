@@ -36,14 +36,10 @@ struct Sole {
 // Where the cells of a grid are.
 struct GridRecord {
     double cell, x0, y0;
-};
 
-template <>
-struct Layout<GridRecord> {
-    static constexpr const char* name = "height_grid";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using G = GridRecord;
-        return std::make_tuple(field("cell", &G::cell), field("x0", &G::x0), field("y0", &G::y0));
+        return named("height_grid", field("cell", &G::cell), field("x0", &G::x0), field("y0", &G::y0));
     }
 };
 
@@ -52,15 +48,11 @@ struct FootholdRules {
     double clearance;    // [m] above the sole that points around it may reach
     double max_slope;    // rise over run
     double min_support;  // fraction of the inner points
-};
 
-template <>
-struct Layout<FootholdRules> {
-    static constexpr const char* name = "foothold_rules";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using R = FootholdRules;
-        return std::make_tuple(field("tolerance", &R::tolerance), field("clearance", &R::clearance),
-                               field("max_slope", &R::max_slope), field("min_support", &R::min_support));
+        return named("foothold_rules", field("tolerance", &R::tolerance), field("clearance", &R::clearance),
+                     field("max_slope", &R::max_slope), field("min_support", &R::min_support));
     }
 };
 
@@ -70,15 +62,11 @@ enum class FootholdStatus { supported = 0, no_ground = 1, too_steep = 2, too_lit
 struct Foothold {
     double z = 0.0, gx = 0.0, gy = 0.0, support = 0.0;
     FootholdStatus status = FootholdStatus::no_ground;
-};
 
-template <>
-struct Layout<Foothold> {
-    static constexpr const char* name = "foothold";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using F = Foothold;
-        return std::make_tuple(field("z", &F::z), field("gx", &F::gx), field("gy", &F::gy),
-                               field("support", &F::support), field("status", &F::status));
+        return named("foothold", field("z", &F::z), field("gx", &F::gx), field("gy", &F::gy),
+                     field("support", &F::support), field("status", &F::status));
     }
 };
 

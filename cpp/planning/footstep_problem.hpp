@@ -20,33 +20,25 @@ struct FootstepLimits {
                away <= max_width + eps && std::abs(x) + away <= oblique + eps && out <= outward + eps &&
                -out <= inward + eps;
     }
-};
 
-template <>
-struct Layout<FootstepLimits> {
-    static constexpr const char* name = "step_limits";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using L = FootstepLimits;
-        return std::make_tuple(
-            field("forward", &L::forward), field("backward", &L::backward), field("min_width", &L::min_width),
-            field("width", &L::width), field("max_width", &L::max_width), field("oblique", &L::oblique),
-            field("outward", &L::outward), field("inward", &L::inward), field("toe", &L::toe), field("heel", &L::heel));
+        return named("step_limits", field("forward", &L::forward), field("backward", &L::backward),
+                     field("min_width", &L::min_width), field("width", &L::width), field("max_width", &L::max_width),
+                     field("oblique", &L::oblique), field("outward", &L::outward), field("inward", &L::inward),
+                     field("toe", &L::toe), field("heel", &L::heel));
     }
 };
 
 // Of a step, and per metre of length, width and height, fraction of the sole, slope and radian.
 struct FootstepCosts {
     double step, length, width, height, support, slope, turn;
-};
 
-template <>
-struct Layout<FootstepCosts> {
-    static constexpr const char* name = "step_costs";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using C = FootstepCosts;
-        return std::make_tuple(field("step", &C::step), field("length", &C::length), field("width", &C::width),
-                               field("height", &C::height), field("support", &C::support), field("slope", &C::slope),
-                               field("turn", &C::turn));
+        return named("step_costs", field("step", &C::step), field("length", &C::length), field("width", &C::width),
+                     field("height", &C::height), field("support", &C::support), field("slope", &C::slope),
+                     field("turn", &C::turn));
     }
 };
 
@@ -61,18 +53,13 @@ struct FootstepSettings {
     std::int32_t yaws;        // of the lattice in a full turn
     std::int32_t max_states;  // that are stored
     std::int32_t guided;      // whether the heuristic knows the terrain; if not, the last weight 1 gives an optimum
-};
 
-template <>
-struct Layout<FootstepSettings> {
-    static constexpr const char* name = "footstep_search";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using S = FootstepSettings;
-        return std::make_tuple(field("max_rise", &S::max_rise), field("obstacle", &S::obstacle),
-                               field("spacing", &S::spacing), field("effort", &S::effort),
-                               field("max_effort", &S::max_effort), field("level_cell", &S::level_cell),
-                               field("per_metre", &S::per_metre), field("yaws", &S::yaws),
-                               field("max_states", &S::max_states), field("guided", &S::guided));
+        return named("footstep_search", field("max_rise", &S::max_rise), field("obstacle", &S::obstacle),
+                     field("spacing", &S::spacing), field("effort", &S::effort), field("max_effort", &S::max_effort),
+                     field("level_cell", &S::level_cell), field("per_metre", &S::per_metre), field("yaws", &S::yaws),
+                     field("max_states", &S::max_states), field("guided", &S::guided));
     }
 };
 
@@ -138,15 +125,11 @@ struct FoundStep {
 struct FootstepRecord {
     double x, y, yaw, z, gx, gy;
     std::int32_t side;
-};
 
-template <>
-struct Layout<FootstepRecord> {
-    static constexpr const char* name = "footstep";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using F = FootstepRecord;
-        return std::make_tuple(field("x", &F::x), field("y", &F::y), field("yaw", &F::yaw), field("z", &F::z),
-                               field("gx", &F::gx), field("gy", &F::gy), field("side", &F::side));
+        return named("footstep", field("x", &F::x), field("y", &F::y), field("yaw", &F::yaw), field("z", &F::z),
+                     field("gx", &F::gx), field("gy", &F::gy), field("side", &F::side));
     }
 };
 

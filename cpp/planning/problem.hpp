@@ -20,18 +20,13 @@ struct PlannerSettings {
     double domain_min;     // its lower bound
     std::int32_t shortcut_failures;  // attempts in a row without success that end the search for shortcuts
     std::int32_t corner_rounds;      // how often all corners of a path are cut
-};
 
-template <>
-struct Layout<PlannerSettings> {
-    static constexpr const char* name = "planner";
-    static constexpr auto fields() {
+    static constexpr auto layout() {
         using S = PlannerSettings;
-        return std::make_tuple(field("range", &S::range), field("edge_step", &S::edge_step),
-                               field("resolution", &S::resolution), field("domain_radius", &S::domain_radius),
-                               field("domain_growth", &S::domain_growth), field("domain_min", &S::domain_min),
-                               field("shortcut_failures", &S::shortcut_failures),
-                               field("corner_rounds", &S::corner_rounds));
+        return named("planner", field("range", &S::range), field("edge_step", &S::edge_step),
+                     field("resolution", &S::resolution), field("domain_radius", &S::domain_radius),
+                     field("domain_growth", &S::domain_growth), field("domain_min", &S::domain_min),
+                     field("shortcut_failures", &S::shortcut_failures), field("corner_rounds", &S::corner_rounds));
     }
 };
 

@@ -4,22 +4,11 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
+namespace kinodyn::KINODYN_TARGET {
 
-namespace KINODYN_TARGET {
-
-struct ComFields : TaskFields {};
-
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::ComFields> {
-    static constexpr const char* name = "com";
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() { return KINODYN_TARGET::task_parts(3, 3, 3); }
+struct ComFields : TaskFields {
+    static constexpr auto layout() { return named("com", task_parts(3, 3, 3)); }
 };
-
-namespace KINODYN_TARGET {
 
 class ComTask {
   public:
@@ -50,5 +39,4 @@ class ComTask {
     const ComFields& fields_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

@@ -16,15 +16,12 @@ struct ContactEntry {
     std::int32_t cone_rows;
     std::int32_t touches;  // a contact with the ground, not a loop
     std::int32_t offset;   // of its block among the numbers of all contacts
-};
-template <>
-struct Layout<ContactEntry> {
-    static constexpr const char* name = "contact_entry";
-    static constexpr auto fields() {
+
+    static constexpr auto layout() {
         using C = ContactEntry;
-        return std::make_tuple(field("frame", &C::frame), field("other", &C::other), field("mask", &C::mask),
-                               field("directions", &C::directions), field("cone_rows", &C::cone_rows),
-                               field("touches", &C::touches), field("offset", &C::offset));
+        return named("contact_entry", field("frame", &C::frame), field("other", &C::other), field("mask", &C::mask),
+                     field("directions", &C::directions), field("cone_rows", &C::cone_rows),
+                     field("touches", &C::touches), field("offset", &C::offset));
     }
 };
 
@@ -41,50 +38,37 @@ struct ContactNumbers {
     double length;                    // [m] that makes moments comparable with forces
     double desired_force[6];          // wrench in world axes, about `point`
     double point[3];                  // in the frame
+
+    static constexpr auto layout() {
+        using C = ContactNumbers;
+        return named("contact_numbers", field("active", &C::active), field("place_p", &C::place_p),
+                     field<3, 3>("place_R", &C::place_R), field("target_p", &C::target_p),
+                     field<3, 3>("target_R", &C::target_R), field("stiffness", &C::stiffness),
+                     field("damping", &C::damping), field("normal", &C::normal), field("minimum", &C::minimum),
+                     field("maximum", &C::maximum), field("weight", &C::weight), field("length", &C::length),
+                     field("desired_force", &C::desired_force), field("point", &C::point));
+    }
 };
 
 struct ContactSizes {
     std::int32_t cone_rows, directions;
+
+    static constexpr auto layout() {
+        using C = ContactSizes;
+        return named("contact_sizes", field("cone_rows", &C::cone_rows), field("directions", &C::directions));
+    }
 };
+
 struct ContactFields {
     const ContactNumbers* numbers;
     const double* cone;  // cone times force <= 0, over the constrained directions
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct Layout<KINODYN_TARGET::ContactNumbers> {
-    static constexpr const char* name = "contact_numbers";
-    static constexpr auto fields() {
-        using C = KINODYN_TARGET::ContactNumbers;
-        return std::make_tuple(
-            field("active", &C::active), field("place_p", &C::place_p), field<3, 3>("place_R", &C::place_R),
-            field("target_p", &C::target_p), field<3, 3>("target_R", &C::target_R), field("stiffness", &C::stiffness),
-            field("damping", &C::damping), field("normal", &C::normal), field("minimum", &C::minimum),
-            field("maximum", &C::maximum), field("weight", &C::weight), field("length", &C::length),
-            field("desired_force", &C::desired_force), field("point", &C::point));
+    using Sizes = ContactSizes;
+    static constexpr auto layout() {
+        using C = ContactFields;
+        return named("contact", record(&C::numbers), array("cone", &C::cone, &Sizes::cone_rows, &Sizes::directions));
     }
 };
-template <>
-struct Layout<KINODYN_TARGET::ContactSizes> {
-    static constexpr const char* name = "contact_sizes";
-    static constexpr auto fields() {
-        using C = KINODYN_TARGET::ContactSizes;
-        return std::make_tuple(field("cone_rows", &C::cone_rows), field("directions", &C::directions));
-    }
-};
-template <>
-struct BlockLayout<KINODYN_TARGET::ContactFields> {
-    static constexpr const char* name = "contact";
-    using Sizes = KINODYN_TARGET::ContactSizes;
-    static constexpr auto parts() {
-        using C = KINODYN_TARGET::ContactFields;
-        return std::make_tuple(record(&C::numbers), array("cone", &C::cone, &Sizes::cone_rows, &Sizes::directions));
-    }
-};
-
-namespace KINODYN_TARGET {
 
 inline ContactFields contact_fields(const ContactEntry& entry, const double* all) {
     return view_block<ContactFields>(all + entry.offset, {entry.cone_rows, entry.directions});

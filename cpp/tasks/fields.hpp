@@ -21,16 +21,13 @@ struct TaskEntry {
     std::int32_t required;    // whether a solution must meet it
     std::int32_t offset;      // of its block among the numbers of all tasks
     std::int32_t memory;      // numbers that it keeps from one step to the next
-};
-template <>
-struct Layout<TaskEntry> {
-    static constexpr const char* name = "task_entry";
-    static constexpr auto fields() {
-        return std::make_tuple(field("kind", &TaskEntry::kind), field("level", &TaskEntry::level),
-                               field("frame", &TaskEntry::frame), field("reference", &TaskEntry::reference),
-                               field("rows", &TaskEntry::rows), field("inequality", &TaskEntry::inequality),
-                               field("required", &TaskEntry::required), field("offset", &TaskEntry::offset),
-                               field("memory", &TaskEntry::memory));
+
+    static constexpr auto layout() {
+        return named("task_entry", field("kind", &TaskEntry::kind), field("level", &TaskEntry::level),
+                     field("frame", &TaskEntry::frame), field("reference", &TaskEntry::reference),
+                     field("rows", &TaskEntry::rows), field("inequality", &TaskEntry::inequality),
+                     field("required", &TaskEntry::required), field("offset", &TaskEntry::offset),
+                     field("memory", &TaskEntry::memory));
     }
 };
 
@@ -48,12 +45,22 @@ namespace KINODYN_TARGET {
 // The dimensions of a block that depend on the robot or on the user.
 struct TaskSizes {
     std::int32_t rows, nq, nv;
+
+    static constexpr auto layout() {
+        return named("task_sizes", field("rows", &TaskSizes::rows), field("nq", &TaskSizes::nq),
+                     field("nv", &TaskSizes::nv));
+    }
 };
 
 struct TaskSwitches {
     double enabled;  // 0: the task has no rows
     double gain;     // velocity level: fraction of the error that one step removes
     double braking;  // acceleration level, limits: deceleration of the margin that is always available
+
+    static constexpr auto layout() {
+        return named("task_switches", field("enabled", &TaskSwitches::enabled), field("gain", &TaskSwitches::gain),
+                     field("braking", &TaskSwitches::braking));
+    }
 };
 
 // The fields that all tasks have: one number for each row, but for the motion of the target.
@@ -61,6 +68,8 @@ struct TaskFields {
     const TaskSwitches* switches;
     const double *weights, *stiffness, *damping;  // stiffness [1/s^2] and damping [1/s]: acceleration level
     const double *target, *velocity, *acceleration;
+
+    using Sizes = TaskSizes;
 };
 
 template <class Rows, class Motion, class... Target>
@@ -73,25 +82,5 @@ constexpr auto task_parts(Rows rows, Motion motion, Target... target) {
 }
 
 }  // namespace KINODYN_TARGET
-
-template <>
-struct Layout<KINODYN_TARGET::TaskSizes> {
-    using TaskSizes = KINODYN_TARGET::TaskSizes;
-    static constexpr const char* name = "task_sizes";
-    static constexpr auto fields() {
-        return std::make_tuple(field("rows", &TaskSizes::rows), field("nq", &TaskSizes::nq),
-                               field("nv", &TaskSizes::nv));
-    }
-};
-
-template <>
-struct Layout<KINODYN_TARGET::TaskSwitches> {
-    using TaskSwitches = KINODYN_TARGET::TaskSwitches;
-    static constexpr const char* name = "task_switches";
-    static constexpr auto fields() {
-        return std::make_tuple(field("enabled", &TaskSwitches::enabled), field("gain", &TaskSwitches::gain),
-                               field("braking", &TaskSwitches::braking));
-    }
-};
 
 }  // namespace kinodyn

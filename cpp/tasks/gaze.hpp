@@ -7,27 +7,15 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 struct GazeFields : TaskFields {
     const double* axis;  // of unit length, in the frame
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::GazeFields> {
-    static constexpr const char* name = "gaze";
-    using Fields = KINODYN_TARGET::GazeFields;
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() {
-        return std::tuple_cat(KINODYN_TARGET::task_parts(2, 3, 3), std::make_tuple(array("axis", &Fields::axis, 3)));
+    static constexpr auto layout() {
+        return named("gaze", std::tuple_cat(task_parts(2, 3, 3), std::make_tuple(array("axis", &GazeFields::axis, 3))));
     }
 };
-
-namespace KINODYN_TARGET {
 
 class GazeTask {
   public:
@@ -152,5 +140,4 @@ class GazeTask {
     double distance_, cosine_ = 1, sine_ = 0, angle_ = 0, k_ = 1, dk_ = 0, ddk_ = 0;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

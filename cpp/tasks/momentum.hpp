@@ -5,22 +5,11 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
+namespace kinodyn::KINODYN_TARGET {
 
-namespace KINODYN_TARGET {
-
-struct MomentumFields : TaskFields {};
-
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::MomentumFields> {
-    static constexpr const char* name = "momentum";
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() { return KINODYN_TARGET::task_parts(6, 6, 6); }
+struct MomentumFields : TaskFields {
+    static constexpr auto layout() { return named("momentum", task_parts(6, 6, 6)); }
 };
-
-namespace KINODYN_TARGET {
 
 class MomentumTask {
   public:
@@ -60,5 +49,4 @@ class MomentumTask {
     V com_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

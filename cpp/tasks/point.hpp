@@ -4,27 +4,16 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 struct PointFields : TaskFields {
     const double* point;  // in the frame
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::PointFields> {
-    static constexpr const char* name = "point";
-    using Fields = KINODYN_TARGET::PointFields;
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() {
-        return std::tuple_cat(KINODYN_TARGET::task_parts(3, 3, 3), std::make_tuple(array("point", &Fields::point, 3)));
+    static constexpr auto layout() {
+        return named("point",
+                     std::tuple_cat(task_parts(3, 3, 3), std::make_tuple(array("point", &PointFields::point, 3))));
     }
 };
-
-namespace KINODYN_TARGET {
 
 class PointTask {
   public:
@@ -64,5 +53,4 @@ class PointTask {
     Placement<double> reference_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

@@ -8,28 +8,16 @@
 #include "tasks/robot_state.hpp"
 #include "tasks/se3_log.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 struct PoseFields : TaskFields {
     const double* point;  // of the frame, to be brought to the target's origin
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::PoseFields> {
-    static constexpr const char* name = "pose";
-    using Fields = KINODYN_TARGET::PoseFields;
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() {
-        return std::tuple_cat(KINODYN_TARGET::task_parts(6, 6, 4, 4),
-                              std::make_tuple(array("point", &Fields::point, 3)));
+    static constexpr auto layout() {
+        return named("pose",
+                     std::tuple_cat(task_parts(6, 6, 4, 4), std::make_tuple(array("point", &PoseFields::point, 3))));
     }
 };
-
-namespace KINODYN_TARGET {
 
 class PoseTask {
   public:
@@ -94,5 +82,4 @@ class PoseTask {
     LeftJacobian jacobian_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

@@ -8,22 +8,11 @@
 #include "tasks/robot_state.hpp"
 #include "tasks/se3_log.hpp"
 
-namespace kinodyn {
+namespace kinodyn::KINODYN_TARGET {
 
-namespace KINODYN_TARGET {
-
-struct PostureFields : TaskFields {};
-
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::PostureFields> {
-    static constexpr const char* name = "posture";
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() { return KINODYN_TARGET::task_parts(&Sizes::nv, &Sizes::nv, &Sizes::nq); }
+struct PostureFields : TaskFields {
+    static constexpr auto layout() { return named("posture", task_parts(&Sizes::nv, &Sizes::nv, &Sizes::nq)); }
 };
-
-namespace KINODYN_TARGET {
 
 class PostureTask {
   public:
@@ -125,5 +114,4 @@ class PostureTask {
     const PostureFields& fields_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET

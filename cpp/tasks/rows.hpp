@@ -4,29 +4,18 @@
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
-namespace kinodyn {
-
-namespace KINODYN_TARGET {
+namespace kinodyn::KINODYN_TARGET {
 
 struct RowsFields : TaskFields {
     const double *jacobian, *drift;
-};
 
-}  // namespace KINODYN_TARGET
-
-template <>
-struct BlockLayout<KINODYN_TARGET::RowsFields> {
-    static constexpr const char* name = "rows";
-    using Fields = KINODYN_TARGET::RowsFields;
-    using Sizes = KINODYN_TARGET::TaskSizes;
-    static constexpr auto parts() {
-        return std::tuple_cat(KINODYN_TARGET::task_parts(&Sizes::rows, &Sizes::rows, &Sizes::rows),
-                              std::make_tuple(array("jacobian", &Fields::jacobian, &Sizes::rows, &Sizes::nv),
-                                              array("drift", &Fields::drift, &Sizes::rows)));
+    static constexpr auto layout() {
+        return named("rows",
+                     std::tuple_cat(task_parts(&Sizes::rows, &Sizes::rows, &Sizes::rows),
+                                    std::make_tuple(array("jacobian", &RowsFields::jacobian, &Sizes::rows, &Sizes::nv),
+                                                    array("drift", &RowsFields::drift, &Sizes::rows))));
     }
 };
-
-namespace KINODYN_TARGET {
 
 class RowsTask {
   public:
@@ -58,5 +47,4 @@ class RowsTask {
     const RowsFields& fields_;
 };
 
-}  // namespace KINODYN_TARGET
-}  // namespace kinodyn
+}  // namespace kinodyn::KINODYN_TARGET
