@@ -14,6 +14,7 @@ from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Description, Joint, Link, Shape
 from kinodyn.viewer.meshes import mesh_of
 from kinodyn.viewer.overlays import Layers, Overlays
+from kinodyn.viewer.playback import make_tracks
 from kinodyn.viewer.robot_visual import RobotVisual
 from kinodyn.viewer.snapshot import Snapshot
 
@@ -204,3 +205,25 @@ def test_the_workspace_cloud_is_within_reach_and_moves_with_the_base(scene: vise
 def test_an_unknown_layer_is_an_error() -> None:
     with pytest.raises(kd.UnknownNameError, match="support"):
         Layers(set(), "x").set("suport", True)
+
+
+def test_a_retargeted_motion_has_its_human_beside_the_robot(scene: viser.SceneApi) -> None:
+    robot = kd.load("humanoid")
+    result = kd.retarget.retarget(kd.retarget.example_motion(2), robot)
+    (track,) = make_tracks(robot, result.recording())
+    snapshot = track.at(0.5)
+    overlays = Overlays(scene, robot, "/robot", 1.7)
+    overlays.draw(snapshot, Layers({"human"}, "head"))
+    points = overlays.human(snapshot)
+    row = int(np.searchsorted(result.time, 0.5, "right")) - 1
+    hips = 0.5 * (points["left_hip"] + points["right_hip"])
+    np.testing.assert_allclose(hips[:2] - snapshot.q[:2], [0.0, 0.9 * 1.7], atol=1e-12)
+    for name, point in points.items():  # moved as a whole, not scaled
+        given = result.human.points[name][row] - result.human.middle("hip")[row]
+        np.testing.assert_allclose(point - hips, given, atol=1e-12)
+    shank = scene.get_handle_by_name("/robot/human left_knee left_ankle")
+    np.testing.assert_allclose(shank.position, 0.5 * (points["left_knee"] + points["left_ankle"]), atol=1e-12)
+    np.testing.assert_allclose(shank.scale[2], np.linalg.norm(points["left_knee"] - points["left_ankle"]))
+    overlays.draw(snapshot, Layers(set(), "head"))
+    assert not shank.visible
+    assert not overlays.human(Snapshot(robot.neutral()))

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,12 @@ LIMBS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
 REQUIRED = tuple(f"{side}_{part}" for part in LIMBS for side in SIDES)
 OPTIONAL = ("left_toe", "right_toe", "left_hand", "right_hand", "spine", "neck", "head")
 KEYS = (*REQUIRED, *OPTIONAL)
+CHAINS = (("hip", "knee", "ankle", "toe"), ("shoulder", "elbow", "wrist", "hand"), ("hip", "shoulder"))
+BONES = (  # pairs of key points, as a skeleton is drawn
+    *((f"{side}_{a}", f"{side}_{b}") for side in SIDES for chain in CHAINS for a, b in pairwise(chain)),
+    *((f"left_{part}", f"right_{part}") for part in ("hip", "shoulder")),
+    ("neck", "head"),
+)
 
 # Names of each part without its side, the most specific first: where a skeleton has several, the first is meant.
 PARTS: dict[str, tuple[str, ...]] = {

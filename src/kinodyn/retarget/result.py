@@ -21,6 +21,8 @@ from kinodyn.retarget.contacts import Contact
 from kinodyn.retarget.human import Human
 from kinodyn.retarget.report import Report
 
+HUMAN = "human."  # with the name of a key point: a signal of a recording
+
 
 @dataclass(frozen=True, eq=False)
 class Retargeted:
@@ -88,7 +90,7 @@ class Retargeted:
             self.v,
             np.zeros_like(self.v),
             contacts={f"{side}_foot": self.in_contact(side) for side in ("left", "right")},
-            signals={f"human.{name}": points for name, points in self.human.points.items()},
+            signals={HUMAN + name: points for name, points in self.human.points.items()},
         )
 
     def qpos(self) -> Array:

@@ -97,7 +97,8 @@ class Display(ABC):
         name : str
             "frames", "com", "projection" (of the CoM on the ground), "support" (support polygon), "zmp", "forces"
             (contact forces), "ellipsoid" (velocity manipulability), "workspace", "spheres" (that cover the collision
-            shapes), "shapes" (collision shapes, in place of the visual ones) or "distances" (to nearby parts).
+            shapes), "shapes" (collision shapes, in place of the visual ones), "distances" (to nearby parts) or "human"
+            (the skeleton that a retargeted motion follows, beside the robot).
         shown : bool
         """
         if name in ("spheres", "distances") and shown:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import trimesh
 import viser
+from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array
 from kinodyn.viewer.colours import Colour
@@ -71,6 +72,19 @@ class Markers:
             self._nodes[name] = self.scene.add_line_segments(
                 f"{self.root}/{name}", points, colour, thickness=thickness * self.size
             )
+
+    def rod(self, name: str, start: Array, end: Array, colour: Colour, radius: float) -> None:
+        """Draw a cylinder from one point (3,) to another."""
+        if name not in self._nodes:
+            cylinder = trimesh.creation.cylinder(radius=radius * self.size, height=1.0, sections=12)
+            self._nodes[name] = self.scene.add_mesh_simple(
+                f"{self.root}/{name}", np.asarray(cylinder.vertices), np.asarray(cylinder.faces), color=colour
+            )
+        node, along = self._nodes[name], end - start
+        length = max(float(np.linalg.norm(along)), 1e-6)
+        node.scale = (1.0, 1.0, length)
+        node.wxyz = wxyz_from_matrix(Rotation.align_vectors(along[None] / length, [[0.0, 0.0, 1.0]])[0].as_matrix())
+        node.position = 0.5 * (start + end)
 
     def area(self, name: str, corners: Array, colour: Colour) -> None:
         """Fill a convex polygon (m, 3); another number of corners needs a new mesh."""

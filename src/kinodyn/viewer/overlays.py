@@ -1,4 +1,4 @@
-"""Layers drawn with a robot: frames, CoM, support polygon, ZMP, contact forces, ellipsoid, workspace."""
+"""Layers drawn with a robot: frames, CoM, support polygon, ZMP, contact forces, ellipsoid, workspace, human."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kinodyn.errors import KinodynError, SingularError, unknown_name
 from kinodyn.kinematics.singularities import velocity_ellipsoid
 from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
+from kinodyn.retarget.keypoints import BONES
 from kinodyn.viewer.colours import Colour
 from kinodyn.viewer.markers import RISE, Markers
 from kinodyn.viewer.snapshot import Snapshot
@@ -35,12 +36,14 @@ TITLES = {
     "spheres": "Collision spheres",
     "shapes": "Collision shapes",
     "distances": "Smallest distances",
+    "human": "Human beside the robot",
 }
 LAYERS = tuple(TITLES)
 STANCE_HEIGHT = 0.01  # where forces are not known, a sole below this height supports the robot [m per m of its size]
 STANCE_LOAD = 0.02  # a foot that bears more than this fraction of the weight supports the robot
 FORCE_LENGTH = 0.45  # length of an arrow for a force equal to the weight, relative to the robot's size
 ELLIPSOID_SCALE = 0.25  # m per m/s
+BESIDE = 0.9  # distance of the human from the robot that follows it, relative to the robot's size
 YELLOW: Colour = (240, 190, 50)
 RED: Colour = (214, 62, 62)
 GREEN: Colour = (64, 160, 92)
@@ -97,6 +100,7 @@ class Overlays:
             "zmp": lambda: self._draw_zmp(snapshot),
             "forces": lambda: self._draw_forces(snapshot),
             "ellipsoid": lambda: self._draw_ellipsoid(snapshot, layers.frame),
+            "human": lambda: self._draw_human(snapshot),
         }
 
     def _draw_frames(self, snapshot: Snapshot) -> bool:
@@ -155,6 +159,24 @@ class Overlays:
         position = kinematics.pose(self.robot, snapshot.q, frame)[:3, 3]
         self._markers.ellipsoid("ellipsoid", position, axes, ELLIPSOID_SCALE * radii, BLUE)
         return True
+
+    def human(self, snapshot: Snapshot) -> dict[str, Array]:
+        """Return the key points (3,) of the human whom the robot follows, beside the robot; empty if there is none."""
+        points = snapshot.human
+        if self.robot.base != "floating" or not {"left_hip", "right_hip"} <= set(points):
+            return {}
+        hips = 0.5 * (points["left_hip"] + points["right_hip"])
+        shift = np.array([snapshot.q[0] - hips[0], snapshot.q[1] - hips[1] + BESIDE * self.size, 0.0])
+        return {name: point + shift for name, point in points.items()}
+
+    def _draw_human(self, snapshot: Snapshot) -> bool:
+        points = self.human(snapshot)
+        for a, b in BONES:
+            if a in points and b in points:
+                self._markers.rod(f"human {a} {b}", points[a], points[b], BLUE, 0.009)
+        for name, point in points.items():
+            self._markers.point(f"human {name}", point, BLUE, 0.015)
+        return bool(points)
 
     def zmp(self, snapshot: Snapshot) -> Array | None:
         """Return the ZMP (3,) on the ground, from measured forces or from the motion; None if it does not exist."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
+from kinodyn.retarget.result import HUMAN
 from kinodyn.viewer.snapshot import Snapshot, check_configuration
 
 MAX_ROBOTS = 12  # side by side
@@ -54,7 +56,14 @@ class Track:
             fraction = (now - time[row]) / (time[row + 1] - time[row])
             q = self.robot.interpolate(q, self.recording.q[row + 1], fraction)
         forces = {frame: wrench[row] for frame, wrench in self.recording.forces.items()}
-        return Snapshot(np.array(q), self.recording.v[row], self._acceleration(row), forces)
+        human = {name: points[row] for name, points in self.human.items()}
+        return Snapshot(np.array(q), self.recording.v[row], self._acceleration(row), forces, human)
+
+    @cached_property
+    def human(self) -> dict[str, Array]:
+        """Key points (n, 3) of the human whom the robot follows, in a recording of `retarget`; empty in others."""
+        signals = self.recording.signals
+        return {name.removeprefix(HUMAN): points for name, points in signals.items() if name.startswith(HUMAN)}
 
     def _acceleration(self, row: int) -> Array:
         time, v = self.recording.time, self.recording.v

@@ -109,9 +109,12 @@ class RobotGroup:
                 name.position = snapshot.q[:3] + self._above
 
     def bounding_box(self) -> Array:
-        """Return the corners (2, 3) of a box around all robots [m]."""
+        """Return the corners (2, 3) of a box around all robots, and the humans whom they follow [m]."""
         boxes = [
             visual.bounding_box(snapshot.q) + visual.offset
             for visual, snapshot in zip(self.visuals, self.snapshots, strict=True)
         ]
+        for visual, overlay, snapshot in zip(self.visuals, self.overlays, self.snapshots, strict=True):
+            points = list(overlay.human(snapshot).values())
+            boxes += [np.array([np.min(points, axis=0), np.max(points, axis=0)]) + visual.offset] if points else []
         return np.array([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]])

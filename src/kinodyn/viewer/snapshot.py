@@ -25,12 +25,15 @@ class Snapshot:
         Velocity and acceleration; None means at rest.
     forces : dict of frame -> (6,)
         Contact wrenches on frames, local_world_aligned [N, N m]; empty if they are not known.
+    human : dict of key point -> (3,)
+        The human whom the robot follows [m]; empty if there is none.
     """
 
     q: Array
     v: Array | None = None
     a: Array | None = None
     forces: Mapping[str, Array] = field(default_factory=dict)
+    human: Mapping[str, Array] = field(default_factory=dict)
 
 
 def check_configuration(robot: Robot, q: object) -> Array:

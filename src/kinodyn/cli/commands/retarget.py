@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kinodyn.cli import args, terminal
 from kinodyn.cli.command import command
 from kinodyn.cli.jobs import JobEngine, JobOption, job_options
+from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, argument, option
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError, KinodynError
+from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
@@ -43,6 +45,8 @@ def retarget(
     simulate: Annotated[
         bool, option("play walking speed and upper body through the walking controller in MuJoCo", "--simulate")
     ] = False,
+    view: Annotated[bool, option("show robot and human side by side in the viewer afterwards", "--view")] = False,
+    export: Annotated[Path | None, option("write that page to a self-contained HTML file")] = None,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
@@ -53,16 +57,18 @@ def retarget(
     below the ground, the largest joint speed relative to its limit, and the frames in which links touch. Clips that
     cannot be read are listed with the reason. With --job the motions are written to a folder, one Parquet file for each
     clip, and the same command continues a job that was stopped. With --simulate the robot walks at the speed of the
-    clip in MuJoCo, actuated by torques alone, and moves its upper body; what it cannot do is said before.
+    clip in MuJoCo, actuated by torques alone, and moves its upper body; what it cannot do is said before. With --view
+    or --export a page shows the human beside the robot.
     """
     from kinodyn import get_threads
     from kinodyn import retarget as retargeting
     from kinodyn.retarget.body import Body
 
+    check_writable(export, (".html", ".htm"))
     loaded = args.load(robot, base)
     if job is not None or engine is not None:
-        if simulate:
-            raise InputError("--simulate is not available with --job and --engine")
+        if simulate or view or export is not None:
+            raise InputError("--simulate, --view and --export are not available with --job and --engine")
         if save is not None:
             raise InputError("--save is not available with --job and --engine: the folder of the job has the motions")
         with job_options(job, engine) as run:
@@ -89,7 +95,23 @@ def retarget(
     summary = _result(robot, rate, done)
     if simulate:
         _simulate(summary, [(file, clip) for file, clip in done if not isinstance(clip, KinodynError)], save)
+    if view or export is not None:
+        _show(summary, loaded, {file.name: clip for file, clip in done if not isinstance(clip, KinodynError)}, export)
     return summary
+
+
+def _show(result: CommandResult, robot: Robot, clips: dict[str, Retargeted], export: Path | None) -> None:
+    """Show robot and human of some clips side by side: in a file, or in the viewer afterwards."""
+    from kinodyn.viewer import export_html
+
+    if not clips:
+        raise InputError("there is no motion to show")
+    recordings = {name: clip.recording() for name, clip in clips.items()}
+    if export is not None:
+        export_html(robot, recordings, export, show=["human"])
+        result.notes.append(f"{export} shows robot and human")
+    else:
+        result.afterwards = lambda: open_viewer(robot, recording=recordings, show=["human"])
 
 
 def _simulate(result: CommandResult, clips: list[tuple[Path, Retargeted]], save: Path | None) -> None:
