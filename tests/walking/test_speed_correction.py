@@ -48,3 +48,14 @@ def test_stepping_in_place_needs_no_correction() -> None:
     correction = SpeedCorrection()
     walk(correction, np.zeros(3), 1.0, 6)
     assert correction.factor == 1.0
+
+
+@pytest.mark.parametrize("gain", [0.97, 1.0, 1.03])
+def test_a_robot_that_turns_too_fast_or_too_slowly_reaches_its_rate(gain: float) -> None:
+    correction, commanded, yaw, rate = SpeedCorrection(), np.array([0.0, 0.0, -1.0]), 0.3, 0.0
+    for k in range(60):
+        rate = gain * correction.turn_factor * commanded[2]
+        yaw += rate * STEP_TIME
+        heading = (yaw + np.pi) % (2.0 * np.pi) - np.pi  # as it is measured
+        correction.observe(k * STEP_TIME, Footstep("left" if k % 2 else "right", 0.0, 0.0, heading), commanded)
+    assert rate == pytest.approx(commanded[2], rel=1e-3) and correction.factor == 1.0

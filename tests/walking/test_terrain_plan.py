@@ -10,8 +10,10 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
 from kinodyn.walking import Biped, ContactSchedule, GaitSettings, Planner
 from kinodyn.walking.biped import SIDES
+from kinodyn.walking.feasibility import require_strong
 from kinodyn.walking.reference import FootReference
 from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.terrain_swing import APEXES, HEIGHTS, SAMPLES, VERTICAL, TerrainSwings
@@ -109,6 +111,19 @@ def test_changed_steps_move_to_the_nearest_foothold(climb: TerrainPlan) -> None:
     moved = climb.snapped(replace(step, x=step.x + 0.03))
     assert moved is not None and abs(moved.x - step.x) < 0.06 and moved.z == pytest.approx(step.z)
     assert climb.snapped(replace(step, y=40.0)) is None
+
+
+@pytest.mark.parametrize("text", ["stairs:0.15,0.3,2", "stairs:-0.1,0.3,2"])
+def test_a_robot_too_weak_for_the_steps_is_refused_with_the_joint(text: str) -> None:
+    """Strong enough for level ground: knees bend further on stairs."""
+    strong = kd.load("humanoid")
+    joints = tuple(
+        replace(joint, effort=100.0) if "knee" in joint.name else joint for joint in strong.description.joints
+    )
+    weak = Robot(replace(strong.description, joints=joints))
+    require_strong(Biped.from_robot(weak))
+    with pytest.raises(kd.KinodynError, match="too weak to bear a step of 0.1.* m .*knee needs .* 90 % of 100 N m"):
+        kd.walking.walk(weak, terrain=text, goal=(1.5, 0.0, 0.0))
 
 
 def test_wrong_requests_are_refused_before_the_walk() -> None:

@@ -18,7 +18,7 @@ from kinodyn.ik import WholeBody
 from kinodyn.ik.whole_body_result import WholeBodyResult
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
-from kinodyn.spatial import rot_z
+from kinodyn.spatial import rot_y, rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
 from kinodyn.walking.completion import completed
 
@@ -167,7 +167,14 @@ class Biped:
         return _min_width(self.left, self.right)
 
     def solve_posture(
-        self, soles: dict[str, Array], com: Array, heading: Array, *, q0: Array | None = None, iterations: int = 100
+        self,
+        soles: dict[str, Array],
+        com: Array,
+        heading: Array,
+        *,
+        lean: float = 0.0,
+        q0: Array | None = None,
+        iterations: int = 100,
     ) -> WholeBodyResult:
         """Find configurations by whole-body inverse kinematics.
 
@@ -181,6 +188,8 @@ class Biped:
             Position of the CoM (..., 3) [m].
         heading
             Yaw of the base (...) [rad].
+        lean
+            By how much the base is inclined forward [rad].
         q0
             Initial guess (..., nq); by default the stance.
         iterations
@@ -193,7 +202,7 @@ class Biped:
         """
         start = self.q if q0 is None else q0
         T_base = np.array(np.broadcast_to(self.base, (*np.shape(heading), 4, 4)))
-        T_base[..., :3, :3] = rot_z(heading) @ self.base[:3, :3]
+        T_base[..., :3, :3] = rot_z(heading) @ rot_y(lean) @ self.base[:3, :3]
         tasks = [
             *(
                 FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), weights=foot.controlled, priority=0)

@@ -61,22 +61,32 @@ def _acceleration(body: Biped, q: Array, foot: Foot, com: Array) -> Array:
 
 
 def _require_torques(body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, what: str) -> None:
+    fault = torque_fault(body, q, a, feet, friction)
+    if fault:
+        raise KinodynError(f"{body.robot.name!r} cannot walk: it is too weak to {what}: {fault}")
+
+
+def torque_fault(body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, share: float = 1.0) -> str:
+    """Return which joint cannot bear an acceleration (nv,) at rest on some feet; "" if all can.
+
+    `share` is the part of the torques that may be used.
+    """
     robot, still = body.robot, np.zeros(body.robot.nv)
     contacts = [replace(foot, free="").contact(friction) for foot in feet]  # the whole sole bears the load
     weights = 1e-3
-    found = contact.inverse(robot, q, still, a, contacts, method="qp", torque_limits=True, torque_weights=weights)
+    limits = share * robot.limits.effort
+    found = contact.inverse(robot, q, still, a, contacts, method="qp", torque_limits=limits, torque_weights=weights)
     if str(found.status) == "solved":
-        return
+        return ""
     free = contact.inverse(robot, q, still, a, contacts, method="qp", torque_weights=weights)
-    excess = np.abs(free.tau) / np.maximum(robot.limits.effort, 1e-9)
+    excess = np.abs(free.tau) / np.maximum(limits, 1e-9)
     excess[:6] = 0.0
     k = int(excess.argmax())
     if str(free.status) != "solved" or excess[k] <= 1.0:
-        why = str(found.limiting) or str(found.status)
-    else:
-        joint = next(joint for joint in robot.joints if joint.mimic is None and joint.v.start == k)
-        why = f"joint {joint.name} needs {abs(free.tau[k]):.3g} N m and has {robot.limits.effort[k]:.3g} N m"
-    raise KinodynError(f"{robot.name!r} cannot walk: it is too weak to {what}: {why}")
+        return str(found.limiting) or str(found.status)
+    joint = next(joint for joint in robot.joints if joint.mimic is None and joint.v.start == k)
+    most = f"{100.0 * share:.0f} % of " if share < 1.0 else ""
+    return f"joint {joint.name} needs {abs(free.tau[k]):.3g} N m and has {most}{robot.limits.effort[k]:.3g} N m"
 
 
 def require_feasible(planner: Planner, velocity: ArrayLike) -> None:

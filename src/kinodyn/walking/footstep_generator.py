@@ -141,9 +141,9 @@ class FootstepGenerator:
 
     @property
     def _target(self) -> Array:
-        """The commanded velocity (3,), corrected by the measured speed."""
+        """The commanded velocity (3,), corrected by the measured one."""
         factor = self._correction.factor
-        return self.velocity * (factor, factor, 1.0)
+        return self.velocity * (factor, factor, self._correction.turn_factor)
 
     def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
         """Plan the next steps to the goal; near it all of them, after which the robot stands."""

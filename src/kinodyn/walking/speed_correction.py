@@ -1,4 +1,4 @@
-"""Correction of the commanded speed by the measured one: an integral controller with one value for each touchdown.
+"""Correction of the commanded velocity by the measured one: integral controllers with one value for each touchdown.
 
 Steps that are adapted, feet that land early and models with errors shift the mean speed of a walk by a few percent. The
 planned velocity is scaled until the measured one is as commanded.
@@ -9,29 +9,29 @@ from __future__ import annotations
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.walking.footsteps import Footstep
+from kinodyn.walking.footsteps import Footstep, wrap
 
 GAIN = 0.2  # of the relative error of a stride, that the next one is corrected by
-LARGEST = 0.15  # correction, as a fraction of the command
+LARGEST, LARGEST_TURN = 0.15, 0.05  # corrections of speed and turn, as fractions of the command
 OUTLIER = 0.5  # relative error of a stride beyond which it says nothing about the mean: the robot was pushed
 
 
 class SpeedCorrection:
-    """Factor on the commanded velocity along the ground, from the strides of each foot.
+    """Factors on the commanded velocity, along the ground and of the turn, from the strides of each foot.
 
     Attributes
     ----------
-    factor : float
+    factor, turn_factor : float
         1 until strides at the commanded velocity have been measured.
     """
 
     def __init__(self) -> None:
-        self.factor = 1.0
+        self.factor = self.turn_factor = 1.0
         self._landed: dict[str, tuple[float, Footstep]] = {}
 
     def reset(self) -> None:
         """Forget everything, after a new command."""
-        self.factor = 1.0
+        self.factor = self.turn_factor = 1.0
         self.forget_strides()
 
     def forget_strides(self) -> None:
@@ -52,14 +52,22 @@ class SpeedCorrection:
         """
         before = self._landed.get(step.side)
         self._landed[step.side] = t, step
-        speed = float(np.hypot(*velocity[:2]))
-        if before is None or speed == 0.0 or t <= before[0]:
+        if before is None or t <= before[0]:
             return
         since, earlier = before
-        heading = earlier.yaw + 0.5 * float(velocity[2]) * (t - since)  # that of the chord of an arc
+        speed, turn = float(np.hypot(*velocity[:2])), float(velocity[2]) * (t - since)
+        if abs(turn) > 0.0:
+            self.turn_factor = _corrected(self.turn_factor, wrap(step.yaw - earlier.yaw) / turn, LARGEST_TURN)
+        if speed == 0.0:
+            return
+        heading = earlier.yaw + 0.5 * turn  # that of the chord of an arc
         c, s = np.cos(heading), np.sin(heading)
         along = np.array([c * velocity[0] - s * velocity[1], s * velocity[0] + c * velocity[1]]) / speed
         stride = float((step.position - earlier.position) @ along)
-        error = 1.0 - stride / (speed * (t - since))
-        if abs(error) < OUTLIER:
-            self.factor = min(max(self.factor + GAIN * error, 1.0 - LARGEST), 1.0 + LARGEST)
+        self.factor = _corrected(self.factor, stride / (speed * (t - since)), LARGEST)
+
+
+def _corrected(factor: float, measured: float, largest: float) -> float:
+    """Correct a factor by a stride, `measured` times as long as commanded."""
+    error = 1.0 - measured
+    return min(max(factor + GAIN * error, 1.0 - largest), 1.0 + largest) if abs(error) < OUTLIER else factor

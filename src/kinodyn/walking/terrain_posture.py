@@ -89,6 +89,12 @@ class TerrainPosture:
         change = self._over(stance, step) - self._at_lift_off(lifted, stance)
         return self._time_for(change) / (1.0 if change >= 0.0 else 1.0 - DESCENT_START)
 
+    def lowest_in_step(self, lifted: Footstep, stance: Footstep, step: Footstep) -> tuple[float, float]:
+        """Return the least height [m] of the CoM above the foot that stands alone, and the lean of the trunk [rad]."""
+        lowest = min(self._at_lift_off(lifted, stance), self._over(stance, step)) - stance.z
+        rise = max((step.z - stance.z, stance.z - lifted.z), key=abs)
+        return lowest, self._lean(rise) if abs(rise) > UNEVEN else 0.0
+
     def _time_for(self, change: float) -> float:
         """Return the time [s] in which the CoM rises or falls without a large acceleration."""
         gravity = float(np.linalg.norm(self.body.robot.gravity))

@@ -1,0 +1,55 @@
+"""Check before a walk over terrain: whether the robot is strong enough for the heights of its steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinodyn.errors import KinodynError
+from kinodyn.walking.biped import Biped, opposite
+from kinodyn.walking.feasibility import torque_fault
+from kinodyn.walking.footsteps import standing_feet
+from kinodyn.walking.terrain_plan import TerrainPlan
+
+LEVEL = 0.02  # [m] by which the CoM is lower than in the stance, up to which the checks of level ground suffice
+WEIGHT_SHARE = 0.9  # of the torque of a joint that may bear the weight; the rest is for motion and feedback
+RESOLUTION = 0.01  # [m] of heights that are checked once
+
+
+def require_strong_steps(plan: TerrainPlan, friction: float = 0.5) -> None:
+    """Raise KinodynError, with joint and torque, unless each foot alone bears the robot on every step of a plan.
+
+    On a step up the CoM is over the upper foot before it rises, on a step down before the lower foot has landed: the
+    knee of the foot that stands is bent then. The other foot is beside it, and nothing moves.
+
+    Parameters
+    ----------
+    plan
+    friction
+        Coefficient of the ground.
+    """
+    if any(foot.free for foot in plan.body.feet.values()):
+        return  # they do not stand flat on one foot; `TerrainLimits` allows low steps only
+    feet, checked = dict(plan.plan.start), set()
+    for step in plan.steps:
+        stance, lifted = feet[opposite(step.side)], feet[step.side]
+        height, lean = plan.posture.lowest_in_step(lifted, stance, step)
+        case = (stance.side, round(height / RESOLUTION), round(lean / RESOLUTION))
+        if case not in checked and height < plan.body.com_height - LEVEL:
+            rise = max((step.z - stance.z, stance.z - lifted.z), key=abs)
+            _require(plan.body, stance.side, rise, height, lean, friction)
+        checked.add(case)
+        feet[step.side] = step
+
+
+def _require(body: Biped, side: str, rise: float, height: float, lean: float, friction: float) -> None:
+    """Raise KinodynError unless the robot bears its weight on one foot, its CoM at a height [m], leaning [rad]."""
+    soles = {side: foot.pose for side, foot in standing_feet(body).items()}
+    foot = body.feet[side]
+    over = soles[side][:2, 3] + foot.middle
+    found = body.solve_posture(soles, np.array([*over, height]), np.zeros(()), lean=lean)
+    if not found.success:  # on its steps the pelvis turns, and the other foot may incline: nothing is ruled out
+        return
+    fault = torque_fault(body, found.q, np.zeros(body.robot.nv), [foot], friction, WEIGHT_SHARE)
+    if fault:
+        what = f"bear a step of {abs(rise):.3g} m {'up' if rise > 0.0 else 'down'} on its {side} foot"
+        raise KinodynError(f"{body.robot.name!r} cannot walk there: it is too weak to {what}: {fault}")
