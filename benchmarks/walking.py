@@ -5,6 +5,7 @@ the controller. Prints a table, with --json one JSON document.
 
 python benchmarks/walking.py [--seeds 20] [--scenarios "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
 python benchmarks/walking.py --terrain [--seeds 20]: stairs, slopes, stones, boxes, blind walks
+python benchmarks/walking.py --commands [--seeds 3]: random commands for a minute, humanoid, G1 and Talos
 python benchmarks/walking.py --all-robots [--files t1.xml h1.xml] [--duration 8]: every humanoid, as a table in Markdown
 """
 
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 import kinodyn as kd
+from walking_commands import ENVELOPES, run_commands
 from walking_robots import HEAD as ROBOTS_HEAD
 from walking_robots import ROBOTS, RULE, markdown_row, walk_robots
 from walking_scenarios import NOISE, Scenario
@@ -94,6 +96,14 @@ def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
     return found
 
 
+def print_commands(seeds: int, processes: int) -> None:
+    """Print which robots fall under random commands."""
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for found in pool.map(run_commands, [(name, seed) for name in ENVELOPES for seed in range(seeds)]):
+            end = "upright" if found["fallen"] is None else f"fell after {found['fallen']:.2f} s"
+            print(f"{found['robot']:<10} seed {found['seed']}, {found['commands']} commands: {end}", flush=True)
+
+
 HEAD = "scenario               walked    speed  worst  heading   slip  torque  real time   tick   plan    mpc"
 
 
@@ -124,12 +134,16 @@ def main() -> None:
     parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a fraction of the bound")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="parallel walks")
     parser.add_argument("--json", action="store_true", help="every run, as JSON")
+    parser.add_argument("--commands", action="store_true", help="random commands for a minute")
     parser.add_argument("--all-robots", action="store_true", help="walk every humanoid with no setting given")
     parser.add_argument(
         "--files", nargs="*", default=[], help="URDF or MJCF files of further robots, after --all-robots"
     )
     parser.add_argument("--duration", type=float, default=8.0, help="of each robot's walk [s]")
     options = parser.parse_args()
+    if options.commands:
+        print_commands(options.seeds, options.processes)
+        return
     if options.all_robots:
         print(ROBOTS_HEAD, RULE, sep="\n")
         for found in walk_robots([*ROBOTS, *options.files], options.duration, options.processes):

@@ -61,13 +61,15 @@ def _acceleration(body: Biped, q: Array, foot: Foot, com: Array) -> Array:
 
 
 def _require_torques(body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, what: str) -> None:
-    fault = torque_fault(body, q, a, feet, friction)
-    if fault:
-        raise KinodynError(f"{body.robot.name!r} cannot walk: it is too weak to {what}: {fault}")
+    weak, other = torque_fault(body, q, a, feet, friction)
+    if weak or other:
+        raise KinodynError(f"{body.robot.name!r} cannot walk: it is too weak to {what}: {weak or other}")
 
 
-def torque_fault(body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, share: float = 1.0) -> str:
-    """Return which joint cannot bear an acceleration (nv,) at rest on some feet; "" if all can.
+def torque_fault(
+    body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, share: float = 1.0
+) -> tuple[str, str]:
+    """Return which joint cannot bear an acceleration (nv,) at rest on some feet, and what else prevents it; "" if none.
 
     `share` is the part of the torques that may be used.
     """
@@ -77,16 +79,16 @@ def torque_fault(body: Biped, q: Array, a: Array, feet: list[Foot], friction: fl
     limits = share * robot.limits.effort
     found = contact.inverse(robot, q, still, a, contacts, method="qp", torque_limits=limits, torque_weights=weights)
     if str(found.status) == "solved":
-        return ""
+        return "", ""
     free = contact.inverse(robot, q, still, a, contacts, method="qp", torque_weights=weights)
     excess = np.abs(free.tau) / np.maximum(limits, 1e-9)
     excess[:6] = 0.0
     k = int(excess.argmax())
     if str(free.status) != "solved" or excess[k] <= 1.0:
-        return str(found.limiting) or str(found.status)
+        return "", str(found.limiting) or str(found.status)
     joint = next(joint for joint in robot.joints if joint.mimic is None and joint.v.start == k)
     most = f"{100.0 * share:.0f} % of " if share < 1.0 else ""
-    return f"joint {joint.name} needs {abs(free.tau[k]):.3g} N m and has {most}{robot.limits.effort[k]:.3g} N m"
+    return f"joint {joint.name} needs {abs(free.tau[k]):.3g} N m and has {most}{robot.limits.effort[k]:.3g} N m", ""
 
 
 def require_feasible(planner: Planner, velocity: ArrayLike) -> None:

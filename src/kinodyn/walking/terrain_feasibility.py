@@ -49,7 +49,7 @@ def _require(body: Biped, side: str, rise: float, height: float, lean: float, fr
     found = body.solve_posture(soles, np.array([*over, height]), np.zeros(()), lean=lean)
     if not found.success:  # on its steps the pelvis turns, and the other foot may incline: nothing is ruled out
         return
-    fault = torque_fault(body, found.q, np.zeros(body.robot.nv), [foot], friction, WEIGHT_SHARE)
-    if fault:
+    weak, _ = torque_fault(body, found.q, np.zeros(body.robot.nv), [foot], friction, WEIGHT_SHARE)
+    if weak:
         what = f"bear a step of {abs(rise):.3g} m {'up' if rise > 0.0 else 'down'} on its {side} foot"
-        raise KinodynError(f"{body.robot.name!r} cannot walk there: it is too weak to {what}: {fault}")
+        raise KinodynError(f"{body.robot.name!r} cannot walk there: it is too weak to {what}: {weak}")
