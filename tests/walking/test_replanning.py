@@ -8,7 +8,8 @@ import pytest
 from kinodyn.balance import lipm
 from kinodyn.walking import Biped, Planner, StepLimits
 from kinodyn.walking.phases import DIRECTIONS, place
-from kinodyn.walking.replanning import QUINTIC_PEAK, SWING_TIMES, Replanner
+from kinodyn.walking.quintic import PEAK_ACCELERATION
+from kinodyn.walking.replanning import SWING_TIMES, Replanner
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_a_pendulum_on_the_boundary_of_the_one_step_region_ends_on_the_edge_of_t
     dcm, best = 0.01 * np.array([0.3, -0.2]), -np.inf
     shortest = settings.min_swing_fraction * settings.single_support
     for swing in np.linspace(shortest, settings.single_support, SWING_TIMES):
-        travel = settings.max_swing_acceleration * swing**2 / QUINTIC_PEAK
+        travel = settings.max_swing_acceleration * swing**2 / PEAK_ACCELERATION
         reach = place(np.clip(planner.limits.corners(side), origin - travel, origin + travel), stance)
         margins = []
         for n in DIRECTIONS:
@@ -91,5 +92,5 @@ def test_a_step_far_away_takes_the_time_that_its_foot_needs(planner: Planner) ->
         assert adapted is not None
         distance = float(np.hypot(*(adapted.step.position - phase.lifted.position)))
         longest = settings.max_swing_fraction * settings.single_support
-        needed = np.sqrt(QUINTIC_PEAK * distance / settings.max_swing_acceleration)
+        needed = np.sqrt(PEAK_ACCELERATION * distance / settings.max_swing_acceleration)
         assert adapted.remaining >= 0.9 * min(needed, longest) - 1e-9

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.walking import Biped, GaitSettings, Planner, StepLimits
+from kinodyn.walking import Biped, GaitSettings, Phase, Planner, StepLimits, TerrainSettings
+from kinodyn.walking.footsteps import standing_feet
+from kinodyn.walking.terrain_posture import TerrainPosture
 
 
 def test_times_scale_with_the_pendulum_and_lengths_with_the_leg(body: Biped) -> None:
@@ -32,10 +34,30 @@ def test_times_scale_with_the_pendulum_and_lengths_with_the_leg(body: Biped) -> 
     assert tall.zmp_margin > short.zmp_margin
 
 
-def test_every_field_is_documented_with_a_sentence() -> None:
-    doc = GaitSettings.__doc__ or ""
-    for item in dataclasses.fields(GaitSettings):
+@pytest.mark.parametrize("kind", [GaitSettings, TerrainSettings])
+def test_every_field_is_documented_with_a_sentence(kind: Any) -> None:
+    doc = kind.__doc__ or ""
+    for item in dataclasses.fields(kind):
         assert item.name in doc.partition("Attributes")[2], f"{item.name} is not documented"
+
+
+def test_the_trunk_leans_on_steps_as_the_terrain_settings_say(body: Biped) -> None:
+    own = GaitSettings.from_robot(body).replace(**{"terrain.lean_up": 2.0, "terrain.max_lean_up": 0.3})
+    feet = standing_feet(body)
+    for rise, lean in ((0.1, 0.2 / body.leg), (0.3, 0.3), (0.02, 0.0)):
+        step = dataclasses.replace(feet["left"], x=0.3, z=rise)
+        phase = Phase(
+            kind="single",
+            start=0.0,
+            end=1.0,
+            feet={"right": feet["right"]},
+            swing=step,
+            lifted=feet["left"],
+            step=0,
+            zmp=np.zeros((2, 2)),
+            soles=(),
+        )
+        assert TerrainPosture(body, own).trunk_angles(phase)[1] == pytest.approx(lean)
 
 
 def test_a_changed_field_changes_the_gait(body: Biped, limits: StepLimits) -> None:

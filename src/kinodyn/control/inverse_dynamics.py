@@ -54,8 +54,8 @@ class InverseDynamicsQP:
     dt
         Control period [s], over which limits look ahead.
     limits
-        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `TorqueLimit`, `ComLimit`, `CustomLimit`; by default the
-        robot's position, velocity and torque limits. An empty list is none.
+        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `TorqueLimit`, `ComLimit`, `CollisionLimit`,
+        `CustomLimit`; by default the robot's position, velocity and torque limits. An empty list is none.
     braking
         Deceleration [rad/s^2, m/s^2] that is assumed to be available before position limits: one number, (nv,) or a
         dict; an `AccelerationLimit` overrides it. A joint that half of its torque limit cannot decelerate that fast

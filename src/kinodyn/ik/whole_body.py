@@ -42,8 +42,8 @@ class WholeBody:
     tasks
         `FrameTask`, `ComTask`, `PostureTask`, `ContactTask`, `MomentumTask`, `GazeTask`, `CustomTask`.
     limits
-        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `ComLimit`, `CustomLimit`; by default the robot's
-        position and velocity limits. An empty list means no limits.
+        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `ComLimit`, `CollisionLimit`, `CustomLimit`; by default
+        the robot's position and velocity limits. An empty list means no limits.
     damping
         Damping for distant targets: the squared joint motion is weighted by `damping` times the squared error.
 

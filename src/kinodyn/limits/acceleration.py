@@ -41,7 +41,7 @@ class AccelerationLimit(Limit):
         Returns
         -------
         Array
-            The limits.
+            The limits (nv,).
         """
         result = by_joint(robot, "acceleration limits", self.values, np.full(robot.nv, UNLIMITED))
         if robot.base == "floating" and not isinstance(self.values, Mapping) and np.ndim(self.values) == 0:

@@ -45,8 +45,8 @@ class CollisionLimit(RowLimit):
     slow_down
         Distance [m] beyond the margin at which motion towards an obstacle begins to slow down.
     gain
-        In inverse kinematics distances decrease by at most gain * (distance - margin) per second. Parts within the
-        margin leave it as fast as the other limits allow.
+        In inverse kinematics distances decrease by at most gain * (distance - margin) per second; in [1/s]. Parts
+        within the margin leave it as fast as the other limits allow.
     pairs, allowed
         Pairs of links or objects that are measured, and pairs that may touch; see `collision.distance`.
     rows

@@ -42,7 +42,7 @@ class TorqueLimit(Limit):
         Returns
         -------
         Array
-            The limits.
+            The limits (nv,).
         """
         own = np.minimum(robot.limits.effort, UNLIMITED)
         if self.values is None:

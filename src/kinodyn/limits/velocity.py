@@ -43,7 +43,7 @@ class VelocityLimit(Limit):
         Returns
         -------
         Array
-            The limits.
+            The limits (nv,).
         """
         own = np.minimum(robot.limits.velocity, UNLIMITED)
         return np.minimum(self.scale * by_joint(robot, "velocity limits", self.values, own), UNLIMITED)

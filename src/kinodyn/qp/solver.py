@@ -211,13 +211,24 @@ def solve(
 
     Parameters
     ----------
-    H, g, A, lower, upper, x_lower, x_upper, soft, tolerance
-        As for `QP`, which is for programs that are solved repeatedly.
+    H : (n, n)
+        Symmetric and positive semidefinite. If it is singular, one of several minima is found.
+    g : (n,)
+    A : (m, n), optional
+        Rows of the constraints.
+    lower, upper : (m,) or float, optional
+        Sides of the rows; -inf and inf where there is none, equal for an equality constraint.
+    x_lower, x_upper : (n,) or float, optional
+        Bounds on x, likewise.
+    soft : (m,) or float, optional
+        Weight of each row of A: a violation s costs 1/2 weight s^2. inf, the default, is a hard row.
+    tolerance : float
+        Maximum residual of the KKT conditions for the status "solved", relative to the magnitude of their terms.
 
     Returns
     -------
     QPResult
-        Its status is "solved" only after verification.
+        Its status is "solved" only after verification. For programs that are solved repeatedly, `QP` is faster.
 
     Examples
     --------

@@ -32,6 +32,7 @@ class HeightMap:
     Attributes
     ----------
     heights, cell, origin
+        As given.
     """
 
     def __init__(self, heights: ArrayLike, *, cell: float, origin: ArrayLike = (0.0, 0.0)) -> None:

@@ -42,6 +42,7 @@ from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits, feet_apart
 from kinodyn.walking.swing import SwingTrajectory
 from kinodyn.walking.terrain_limits import TerrainLimits
+from kinodyn.walking.terrain_settings import TerrainSettings
 from kinodyn.walking.upper_body import UpperBody
 from kinodyn.walking.walk import walk
 from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains
@@ -75,6 +76,7 @@ __all__ = [
     "StepTiming",
     "SwingTrajectory",
     "TerrainLimits",
+    "TerrainSettings",
     "TrackingGains",
     "UpperBody",
     "WalkResult",

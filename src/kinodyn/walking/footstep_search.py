@@ -56,6 +56,7 @@ class FootstepPlan:
     expanded, states : int
         States of the search that were expanded, and that were visited.
     seconds : float
+        Computation time [s].
     """
 
     status: str

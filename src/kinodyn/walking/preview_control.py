@@ -83,7 +83,7 @@ class PreviewControl:
         horizon
             Length of the preview [s].
         error, jerk
-            Weights of the objective.
+            Weights of the squared ZMP error [1/m^2] and of the squared jerk of the CoM [s^6/m^2].
 
         Returns
         -------

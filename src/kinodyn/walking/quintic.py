@@ -8,6 +8,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 
+PEAK_ACCELERATION = 5.77  # of a quintic from rest to rest, in distances per squared duration: 10 / sqrt(3)
 SAMPLES = np.linspace(0.0, 1.0, 65)  # of each piece, in the search for its minimum
 POWERS = np.array([[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4], [0, 0, 0, 1, 2, 3]])
 FACTORS = np.array([[1.0, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5], [0, 0, 2, 6, 12, 20]])

@@ -14,12 +14,12 @@ from kinodyn.walking.footstep_generator import FootstepGenerator
 from kinodyn.walking.footsteps import Footstep, closing_step, next_step
 from kinodyn.walking.lipm_trajectory import dcm_fractions
 from kinodyn.walking.phases import DIRECTIONS, Phase, place
+from kinodyn.walking.quintic import PEAK_ACCELERATION
 from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits
 
-QUINTIC_PEAK = 5.77  # largest acceleration of a quintic from rest to rest, in distances per squared duration
 CRUISE_PEAK = 1.3  # peak over mean speed of a foot that is already in motion
 MIN_DOUBLE_SUPPORT = 1e-3  # [s] that is left of a double support in progress
 MAX_RETIMINGS = 3  # solutions of the step adaptation with more and more time for the foot
@@ -141,7 +141,7 @@ class Replanner:
         first, last, rest = dcm_fractions(omega * double)
         shortest, margins = settings.min_swing_fraction * settings.single_support, []
         for swing in np.linspace(shortest, max(settings.single_support, shortest), SWING_TIMES).tolist():
-            travel = settings.max_swing_acceleration * swing**2 / QUINTIC_PEAK
+            travel = settings.max_swing_acceleration * swing**2 / PEAK_ACCELERATION
             landings = place(np.clip(corners, -travel, travel) + (x, y), stance)
             landed = (DIRECTIONS @ landings.T).max(axis=1) + sole
             _, _, fade = dcm_fractions(omega * swing)
@@ -193,7 +193,7 @@ class Replanner:
                 omega=self.body.omega,
                 limits=self.limits,
                 foot=0.5 * self.body.feet[swing.side].size - settings.zmp_margin,
-                travel=settings.max_swing_acceleration * longest**2 / QUINTIC_PEAK,
+                travel=settings.max_swing_acceleration * longest**2 / PEAK_ACCELERATION,
                 weights=settings.adaptation,
             )
             if adapted.status == "failed":
@@ -210,7 +210,7 @@ class Replanner:
         if distance < 1e-9:
             return 0.0
         half = 0.5 * float(displacement @ velocity) / distance
-        scaled = self.settings.max_swing_acceleration / QUINTIC_PEAK
+        scaled = self.settings.max_swing_acceleration / PEAK_ACCELERATION
         accelerating = (np.sqrt(half**2 + 4.0 * scaled * distance) - half) / (2.0 * scaled)
         return float(max(accelerating, CRUISE_PEAK * distance / self.settings.max_swing_speed))
 

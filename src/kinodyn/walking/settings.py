@@ -9,6 +9,7 @@ from typing import Any
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.terrain_settings import TerrainSettings
 from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains, check_ranges, setting
 
 
@@ -96,6 +97,7 @@ class GaitSettings:
     mpc : MPCWeights
     adaptation : AdaptationWeights
     tracking : TrackingGains
+    terrain : TerrainSettings
 
     Examples
     --------
@@ -132,6 +134,7 @@ class GaitSettings:
     tracking: TrackingGains
     mpc: MPCWeights = MPCWeights()
     adaptation: AdaptationWeights = AdaptationWeights()
+    terrain: TerrainSettings = TerrainSettings()
     vertical_fraction: float = setting(0.0, 0.4, 0.02)
     max_leg_extension: float = setting(0.5, 1.0, 0.985)
     min_leg_extension: float = setting(0.5, 1.0, 0.86)

@@ -22,10 +22,6 @@ from kinodyn.walking.terrain_limits import TerrainLimits
 from kinodyn.walking.terrain_posture import TerrainPosture
 from kinodyn.walking.terrain_swing import TerrainSwings
 
-DOUBLE_TIME_RISE = 0.4  # of a step, as a fraction of the leg
-STEP_FRACTION = 0.85  # of the step limits that a plan uses; the rest is for step adaptation
-STEP_LENGTH = 0.36  # of a slow step, as a fraction of the leg; faster ones may be longer
-SNAP_DISTANCE = 0.06  # [m] within which a foothold is searched when a step is changed
 SNAP_SPACING = 0.015  # [m]
 SOLE_SPACING = 0.01  # [m] of the points of a sole at which its support is looked for
 
@@ -73,8 +69,8 @@ class TerrainPlan:
     ) -> None:
         positive("the speed over terrain", speed)
         self.body, self.ground, self.settings = body, ground, settings
-        used = limits.scaled(STEP_FRACTION)
-        longest = max(STEP_LENGTH * body.leg, float(speed) * settings.step_time)
+        used = limits.scaled(settings.terrain.step_fraction)
+        longest = max(settings.terrain.slow_step_length * body.leg, float(speed) * settings.step_time)
         used = replace(used, forward=min(used.forward, longest), backward=min(used.backward, longest))
         self.limits = TerrainLimits.from_robot(body, used)
         self.plan: FootstepPlan = plan_footsteps(body, ground, goal, limits=used, terrain_limits=self.limits)
@@ -93,7 +89,7 @@ class TerrainPlan:
         for step in self.plan.steps:
             stance, last = feet[opposite(step.side)], feet[step.side]
             rise = max(abs(step.z - stance.z), abs(step.z - last.z))
-            factor = 1.0 + rise / (DOUBLE_TIME_RISE * self.body.leg)
+            factor = 1.0 + rise / (own.terrain.double_support_rise * self.body.leg)
             advance = 0.5 * float(np.hypot(step.x - last.x, step.y - last.y))  # of the body
             factor = max(factor, advance / speed / own.step_time)
             timing = StepTiming(
@@ -118,8 +114,8 @@ class TerrainPlan:
         return ((x0, y0), (x1, y0), (x1, y1), (x0, y1)) if min(x1 - x0, y1 - y0) > SOLE_SPACING else None
 
     def snapped(self, step: Footstep) -> Footstep | None:
-        """Move a step to the nearest foothold; None if there is none within 6 cm."""
-        count = int(SNAP_DISTANCE / SNAP_SPACING)
+        """Move a step to the nearest foothold; None if there is none within `snap_distance` of the settings."""
+        count = int(self.settings.terrain.snap_distance / SNAP_SPACING)
         axis = SNAP_SPACING * np.arange(-count, count + 1)
         shifts = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
         poses = np.column_stack([shifts + step.position, np.full(len(shifts), step.yaw)])

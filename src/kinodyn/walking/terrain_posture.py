@@ -11,23 +11,8 @@ from kinodyn.walking.biped import Biped
 from kinodyn.walking.com_height import ComHeight
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.phases import Phase
+from kinodyn.walking.quintic import PEAK_ACCELERATION
 from kinodyn.walking.settings import GaitSettings
-
-UNEVEN = 0.05  # [m] height of a step up from which on legs are stretched
-STRETCH = 0.7  # by which they are, as a fraction of the difference from the longest leg
-FLAT_RISE = 0.06  # of the leg: on higher steps up the heel of the foot behind lifts
-HEEL_SHARE, HEEL_RISE = 0.7, 0.35  # of what is higher, and of the sole, by which it raises the CoM
-LATEST_ROLL = 0.6  # part of a double support after which the foot behind lifts its heel, at the latest
-LEAN, MAX_LEAN = 1.5, 0.35  # [rad] inclination of the trunk for each leg of height, and the largest
-LEAN_DOWN, MAX_LEAN_DOWN = 2.6, 0.6  # the same on steps down
-HIGH_DROP = 0.13  # of the leg: on higher steps down the ankle of the foot behind comes near its limit
-TWIST, MAX_TWIST = 4.8, 0.45  # [rad] by which the pelvis turns towards the lower foot, for each leg beyond HIGH_DROP
-TILT, MAX_TILT = 2.1, 0.2  # [rad] by which it drops on that side
-HIGH_DROP_TIME = 3.2  # double support of such a step, in time constants of the pendulum: the CoM lands further back
-LEAN_ARM = 0.25  # of the leg, by which the hips move back for each radian of it
-DESCENT_START = 0.4  # part of a single support after which the CoM descends: first the swing foot passes the other leg
-QUINTIC_PEAK = 5.77  # largest acceleration of a quintic from rest to rest, in distances per squared duration
-RISING_ACCELERATION = 0.1  # of gravity, with which the CoM rises and falls in a phase
 
 
 class TerrainPosture:
@@ -45,9 +30,10 @@ class TerrainPosture:
 
     def __init__(self, body: Biped, settings: GaitSettings) -> None:
         self.body = body
+        self.settings = own = settings.terrain
         self._level = ComHeight(body, settings.max_leg_extension)
-        self._stretch = STRETCH * max(settings.max_leg_extension * body.leg - body.hip_height, 0.0)
-        self._heel = HEEL_RISE * float(min(foot.size[0] for foot in body.feet.values()))
+        self._stretch = own.leg_stretch * max(settings.max_leg_extension * body.leg - body.hip_height, 0.0)
+        self._heel = own.max_heel_rise * float(min(foot.size[0] for foot in body.feet.values()))
 
     def com_height(self, phase: Phase, t: float) -> tuple[float, float, float]:
         """Compute height [m], velocity and acceleration of the CoM above the origin of the map.
@@ -66,7 +52,7 @@ class TerrainPosture:
         if phase.kind == "double" and change > 0.0:
             begin = self._roll_start(phase) * length
         elif phase.kind == "single" and change < 0.0:
-            begin = DESCENT_START * length
+            begin = self.settings.descent_start * length
         length -= begin
         s = min(max((t - phase.start - begin) / length, 0.0), 1.0)
         return (
@@ -77,8 +63,8 @@ class TerrainPosture:
 
     def double_support_time(self, lifted: Footstep, stance: Footstep) -> float:
         """Return the least duration [s] of the double support before a foot lifts off."""
-        if lifted.z - stance.z > HIGH_DROP * self.body.leg:
-            return HIGH_DROP_TIME / self.body.omega
+        if lifted.z - stance.z > self.settings.high_drop * self.body.leg:
+            return self.settings.high_drop_time / self.body.omega
         ahead = np.array([np.cos(lifted.yaw), np.sin(lifted.yaw)])
         middle, last = (float(self.body.feet[foot.side].middle[0]) for foot in (lifted, stance))
         begin = self._roll_part(lifted, middle, last + float((stance.position - lifted.position) @ ahead))
@@ -87,18 +73,18 @@ class TerrainPosture:
     def single_support_time(self, lifted: Footstep, stance: Footstep, step: Footstep) -> float:
         """Return the least duration [s] of a swing."""
         change = self._over(stance, step) - self._at_lift_off(lifted, stance)
-        return self._time_for(change) / (1.0 if change >= 0.0 else 1.0 - DESCENT_START)
+        return self._time_for(change) / (1.0 if change >= 0.0 else 1.0 - self.settings.descent_start)
 
     def lowest_in_step(self, lifted: Footstep, stance: Footstep, step: Footstep) -> tuple[float, float]:
         """Return the least height [m] of the CoM above the foot that stands alone, and the lean of the trunk [rad]."""
         lowest = min(self._at_lift_off(lifted, stance), self._over(stance, step)) - stance.z
         rise = max((step.z - stance.z, stance.z - lifted.z), key=abs)
-        return lowest, self._lean(rise) if abs(rise) > UNEVEN else 0.0
+        return lowest, self._lean(rise) if abs(rise) > self.settings.uneven_step else 0.0
 
     def _time_for(self, change: float) -> float:
         """Return the time [s] in which the CoM rises or falls without a large acceleration."""
         gravity = float(np.linalg.norm(self.body.robot.gravity))
-        return sqrt(QUINTIC_PEAK * abs(change) / (RISING_ACCELERATION * gravity))
+        return sqrt(PEAK_ACCELERATION * abs(change) / (self.settings.rise_acceleration * gravity))
 
     def trunk_angles(self, phase: Phase) -> Array:
         """Compute roll, pitch and yaw (3,) of the trunk relative to the heading in a phase [rad].
@@ -110,7 +96,7 @@ class TerrainPosture:
         first, last = feet[0], phase.swing or feet[-1]
         heights = [foot.z for foot in (first, last, phase.lifted or first)]
         rise = max(heights) - min(heights) if last.z >= first.z else last.z - first.z  # down as `_over` assumes
-        lean = self._lean(rise) if abs(rise) > UNEVEN else 0.0
+        lean = self._lean(rise) if abs(rise) > self.settings.uneven_step else 0.0
         turn, drop = self._pelvis(first, last)
         side = 1.0 if last.side == "right" else -1.0
         return np.array([side * drop, lean, side * turn])
@@ -119,8 +105,9 @@ class TerrainPosture:
         """Return by how much the pelvis turns and drops towards a foot that reaches down [rad]."""
         if any(foot.free for foot in self.body.feet.values()) or step.relative_to(stance)[0] <= 0.0:
             return 0.0, 0.0
-        drop = max((stance.z - step.z) / self.body.leg - HIGH_DROP, 0.0)
-        return min(TWIST * drop, MAX_TWIST), min(TILT * drop, MAX_TILT)
+        own = self.settings
+        drop = max((stance.z - step.z) / self.body.leg - own.high_drop, 0.0)
+        return min(own.pelvis_turn * drop, own.max_pelvis_turn), min(own.pelvis_drop * drop, own.max_pelvis_drop)
 
     def _at_lift_off(self, lifted: Footstep, stance: Footstep) -> float:
         """Return the height [m] of the CoM when a foot leaves the ground: on a step up its heel has raised it."""
@@ -130,19 +117,21 @@ class TerrainPosture:
         """Return the height at which both legs reach their feet; on a step up they are stretched further."""
         rise = new.z - old.z
         drop = 0.0 if old is new else self._level.drop(old, new)
-        if abs(rise) > UNEVEN:  # hips are higher under a trunk that leans
-            drop += LEAN_ARM * self.body.leg * (1.0 - cos(self._lean(rise)))
-        stretched = min(max(rise / UNEVEN, 0.0), 1.0) * self._stretch
+        if abs(rise) > self.settings.uneven_step:  # hips are higher under a trunk that leans
+            drop += self.settings.lean_arm * self.body.leg * (1.0 - cos(self._lean(rise)))
+        stretched = min(max(rise / self.settings.uneven_step, 0.0), 1.0) * self._stretch
         return min(old.z, new.z) + self.body.com_height - drop + stretched
 
     def _lean(self, rise: float) -> float:
         """Return how far the trunk leans forward on a step up or down [rad]."""
-        slope, largest = (LEAN, MAX_LEAN) if rise >= 0.0 else (LEAN_DOWN, MAX_LEAN_DOWN)
+        own = self.settings
+        slope, largest = (own.lean_up, own.max_lean_up) if rise >= 0.0 else (own.lean_down, own.max_lean_down)
         return min(slope * abs(rise) / self.body.leg, largest)
 
     def _heel_rise(self, old: Footstep, new: Footstep) -> float:
         """Return by how much the CoM rises while the heel of the lower foot behind lifts."""
-        return min(max(HEEL_SHARE * (new.z - old.z - FLAT_RISE * self.body.leg), 0.0), self._heel)
+        own = self.settings
+        return min(max(own.heel_rise_gain * (new.z - old.z - own.heel_rise_start * self.body.leg), 0.0), self._heel)
 
     def _front(self, step: Footstep) -> float:
         """Return the distance [m] from the ankle to the front of the part of a sole that the ground bears."""
@@ -158,7 +147,8 @@ class TerrainPosture:
 
     def _roll_part(self, foot: Footstep, first: float, last: float) -> float:
         """Return the fraction of the path of a ZMP, from `first` to `last` ahead of a foot [m], up to its front."""
-        return min(max((self._front(foot) - first) / (last - first), 0.0), LATEST_ROLL) if last > first else 0.0
+        latest = self.settings.latest_heel_lift
+        return min(max((self._front(foot) - first) / (last - first), 0.0), latest) if last > first else 0.0
 
 
 def _smooth(s: float) -> float:

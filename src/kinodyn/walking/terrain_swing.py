@@ -12,8 +12,6 @@ from kinodyn.walking.biped import Biped
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.swing import SwingTrajectory, coordinates, matrix, tilt_progress
 
-CLEARANCE = 0.4  # of the swing height, that a foot keeps above edges
-SIDE_CLEARANCE = 0.02  # [m] that it keeps from risers
 TOLERANCE = 0.005  # [m] by which a foot that is lifted or put down may be lower than its footholds
 SAMPLES = np.linspace(0.0, 1.0, 24)  # parts of a swing at which the ground is looked at
 # parts of a swing in which the foot only rises, and in which it only descends; flat ones first
@@ -94,15 +92,15 @@ class TerrainSwings:
         away = np.clip((np.minimum(SAMPLES, 1.0 - SAMPLES) - 0.1) / 0.15, 0.0, 1.0)
         ends = np.minimum(gaps[..., [0, -1]], 0.0)
         resting = np.where(SAMPLES < 0.5, ends[..., :1], ends[..., 1:]) - TOLERANCE
-        required = away * CLEARANCE * own.swing_height + (1.0 - away) * resting
+        required = away * own.terrain.swing_clearance * own.swing_height + (1.0 - away) * resting
         return np.asarray((gaps - required).min(axis=-1))
 
     def _outline(self, side: str, ends: tuple[Array, Array], lift: float) -> Array:
         """Return the corners (n, 2) of the sole with as much room around it as both footholds have."""
-        sole = self.body.feet[side]
-        for room in (SIDE_CLEARANCE, 0.5 * SIDE_CLEARANCE):
+        sole, clearance = self.body.feet[side], self.settings.terrain.side_clearance
+        for room in (clearance, 0.5 * clearance):
             corners: Array = sole.corners + room * np.sign(sole.corners - sole.middle)
-            if self._above(np.array(ends), corners, lift).min() > -SIDE_CLEARANCE:
+            if self._above(np.array(ends), corners, lift).min() > -clearance:
                 return corners
         return sole.corners
 
