@@ -3,6 +3,7 @@
 // are then always compared in full packs.
 #pragma once
 
+#include "kernels/aligned_memory.hpp"
 #include "kernels/sphere_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -80,7 +81,7 @@ class BatchChecker : private SphereChecker {
     }
 
   private:
-    static long own_bytes(const CollisionQuery& query) { return (SphereChecker::bytes(query) + 63) / 64 * 64; }
+    static long own_bytes(const CollisionQuery& query) { return aligned(SphereChecker::bytes(query)); }
 
     void decide_by_table(int k, const FloatPack* q) {
         const UnitPair& pair = query_.unit_pairs[k];
