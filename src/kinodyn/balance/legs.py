@@ -231,7 +231,7 @@ def _facing_forward(robot: Robot, legs: Legs) -> Legs:
 
 
 def _faces_backward(robot: Robot, legs: Legs) -> bool:
-    """Return whether toes point backwards; where feet do not tell, whether knees bend backwards."""
+    """Return whether toes point backwards; where feet do not show it, whether knees bend backwards."""
     toes, length = np.array([_toes(robot, legs, foot) for foot in legs.feet]).T
     if (np.abs(toes) > MIN_TOES * length).all() and abs(toes.sum()) > MIN_TOES * length.sum():
         return bool(toes.sum() < 0)

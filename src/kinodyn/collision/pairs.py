@@ -38,7 +38,7 @@ MOVEIT_REASONS = {
 
 VERSION = "4"
 SAMPLES = 100_000
-ALWAYS_FRACTION = 0.95  # a pair that collides in this fraction of the samples is said to collide always
+ALWAYS_FRACTION = 0.95  # a pair that collides in this fraction of the samples counts as always colliding
 DEFAULT_FRACTION = 0.2  # a pair that collides in this fraction and in the neutral configuration has shapes that overlap
 SLIDING_DISTANCE = 5e-4  # [m] links that are always nearer than this slide on each other, such as both sides of a hinge
 MAX_TABLE_COORDINATES = 2  # between two links whose range the samples cover densely

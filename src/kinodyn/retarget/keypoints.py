@@ -107,7 +107,7 @@ def key_points(motion: Motion, mapping: Mapping_ | str | os.PathLike[str] | None
 
 
 def recognise(motion: Motion) -> dict[str, tuple[str, ...]]:
-    """Recognise key points by names, and the limbs that names do not tell by the structure of the skeleton.
+    """Recognise key points by names, and limbs with unknown names by the structure of the skeleton.
 
     Parameters
     ----------
@@ -230,7 +230,8 @@ def by_structure(motion: Motion) -> dict[str, str]:
     """Recognise legs and arms of a skeleton by their bones alone.
 
     Legs are the longest pair of chains with equal bones on both sides, arms the longest among the others; hip, knee and
-    ankle, or shoulder, elbow and wrist, are the ends of the two longest bones in a row. Names tell left from right.
+    ankle, or shoulder, elbow and wrist, are the ends of the two longest bones in a row. Names distinguish
+    left and right.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reading of motions: the format is told by the suffix."""
+"""Reading of motions: the suffix of a file determines its format."""
 
 from __future__ import annotations
 

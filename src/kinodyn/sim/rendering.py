@@ -60,7 +60,7 @@ def render_images(
     Raises
     ------
     InputError
-        If this machine has no OpenGL for rendering without a screen; the message tells what to install.
+        If this machine has no OpenGL for rendering without a screen; the message says what to install.
     """
     rows = np.atleast_2d(numbers("q", q))
     job = make_job(robot, rows, size=size, azimuth=azimuth, elevation=elevation, distance=distance, follow=None)
@@ -183,7 +183,7 @@ def _start(job: Job, name: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
         env=environment,
     )
     assert process.stdin is not None
-    with suppress(BrokenPipeError):  # it ended at once; its last words tell why
+    with suppress(BrokenPipeError):  # it ended at once; its output gives the reason
         process.stdin.write(pickle.dumps(job))
         process.stdin.close()
     process.stdin = None

@@ -56,7 +56,7 @@ class Scene:
         mj.mj_forward(self.model, self.data)
 
     def _add_link(self, link: Link) -> bool:
-        """Add a link as a body that is placed; tell whether there is something to draw."""
+        """Add a link as a body that is placed; return whether there is something to draw."""
         shapes = [details for shape in link.visuals or link.collisions if (details := self._shape(link.name, shape))]
         shapes += self._rods(link)
         if not shapes:

@@ -69,7 +69,7 @@ def render_video(
     Raises
     ------
     InputError
-        If this machine cannot render without a screen or lacks ffmpeg; the message tells what to install.
+        If this machine cannot render without a screen or lacks ffmpeg; the message says what to install.
     """
     target = Path(path)
     require_video(target, fps=fps, size=size)

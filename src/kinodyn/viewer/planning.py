@@ -179,7 +179,7 @@ class Planning:
         return changed or outcome is not None or self.distances.due
 
     def draw(self, q: Array, shown: bool, distances: bool) -> None:
-        """Draw the world with the robot at q (nq,); `shown` and `distances` tell whether the plan and distances are."""
+        """Draw the world with the robot at q (nq,), and on request the plan (`shown`) and the distances."""
         snapshot = self.world.snapshot()
         if distances:
             self.distances.draw(q, snapshot, self.allowed)

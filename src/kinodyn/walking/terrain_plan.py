@@ -23,7 +23,7 @@ from kinodyn.walking.terrain_posture import TerrainPosture
 from kinodyn.walking.terrain_swing import TerrainSwings
 
 SNAP_SPACING = 0.015  # [m]
-SOLE_SPACING = 0.01  # [m] of the points of a sole at which its support is looked for
+SOLE_SPACING = 0.01  # [m] of the points of a sole at which its support is checked
 
 
 class TerrainPlan:

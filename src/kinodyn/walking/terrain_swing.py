@@ -13,7 +13,7 @@ from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.swing import SwingTrajectory, coordinates, matrix, tilt_progress
 
 TOLERANCE = 0.005  # [m] by which a foot that is lifted or put down may be lower than its footholds
-SAMPLES = np.linspace(0.0, 1.0, 24)  # parts of a swing at which the ground is looked at
+SAMPLES = np.linspace(0.0, 1.0, 24)  # parts of a swing at which the height above the ground is checked
 # parts of a swing in which the foot only rises, and in which it only descends; flat ones first
 VERTICAL = [(a, b) for a in (0.02, 0.15, 0.3, 0.4) for b in (0.02, 0.15, 0.3)]
 APEXES = (0.5, 0.4, 0.6)  # parts of a swing after which the foot is highest

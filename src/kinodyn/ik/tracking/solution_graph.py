@@ -49,7 +49,7 @@ class Layer:
 class SolutionGraph:
     """The graph of each of the paths (n, L, 4, 4), with a joint path `known` (n, L, nq) that is valid up to NaN.
 
-    `crossed` (n, L) tells where the known path passes singularities.
+    `crossed` (n, L) marks where the known path passes singularities.
     """
 
     def __init__(self, search: Search, paths: Array, max_step: Array, known: Array, crossed: Mask) -> None:
