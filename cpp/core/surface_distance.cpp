@@ -1,5 +1,8 @@
 #include "core/surface_distance.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -128,6 +131,36 @@ std::vector<Vec3> corners_of_parts(const std::vector<Triangle>& triangles) {
 TriangleTree::TriangleTree(std::vector<Triangle> given) : triangles(divided(std::move(given))) {
     nodes.reserve(2 * triangles.size());
     build(0, static_cast<int>(triangles.size()));
+    gather_descendants();
+}
+
+void TriangleTree::gather_descendants() {
+    descendants_of_.assign(nodes.size(), -1);
+    std::vector<int> open = {0};
+    while (!open.empty()) {
+        const int from = open.back();
+        open.pop_back();
+        if (nodes[from].triangle >= 0) continue;
+        Descendants found{};
+        for (float* half : {found.half[0], found.half[1], found.half[2]}) std::fill_n(half, 4, -1e30f);
+        int n = 0;
+        const auto add = [&](int node) {
+            for (int i = 0; i < 3; ++i) {
+                found.centre[i][n] = static_cast<float>(nodes[node].centre[i]);
+                found.half[i][n] = static_cast<float>(nodes[node].half[i]);
+            }
+            found.node[n++] = node;
+            open.push_back(node);
+        };
+        for (const int child : {from + 1, nodes[from].second}) {
+            if (nodes[child].triangle >= 0)
+                add(child);
+            else
+                add(child + 1), add(nodes[child].second);
+        }
+        descendants_of_[from] = static_cast<int>(descendants_.size());
+        descendants_.push_back(found);
+    }
 }
 
 void TriangleTree::build(int first, int count) {
@@ -185,20 +218,6 @@ class BoxGap {
         const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
         return along_first(a, b, moved(T_, b.centre) - a.centre);
     }
-    // Whether two boxes are farther apart than a bound along the axes of either.
-    bool exceeds(int i, int j, double bound2) const {
-        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
-        const Vec3 c = moved(T_, b.centre) - a.centre, &h = a.half;
-        if (squared(along_first(a, b, c)) > bound2) return true;
-        const double* R = T_.R;
-        const Vec3 along = {std::fabs(R[0] * c.x + R[3] * c.y + R[6] * c.z) - b.half.x - size_[0] * h.x -
-                                size_[3] * h.y - size_[6] * h.z,
-                            std::fabs(R[1] * c.x + R[4] * c.y + R[7] * c.z) - b.half.y - size_[1] * h.x -
-                                size_[4] * h.y - size_[7] * h.z,
-                            std::fabs(R[2] * c.x + R[5] * c.y + R[8] * c.z) - b.half.z - size_[2] * h.x -
-                                size_[5] * h.y - size_[8] * h.z};
-        return squared(max(along, Vec3{})) > bound2;
-    }
 
   private:
     Vec3 along_first(const TriangleTree::Node& a, const TriangleTree::Node& b, const Vec3& c) const {
@@ -214,6 +233,87 @@ class BoxGap {
     double size_[9];
 };
 
+// Boxes of two trees, of which the second is placed by T, that are not farther apart than a bound along the axes of
+// either: four boxes of one tree against one of the other. Computed in float32; rounding makes the bound larger.
+class NearBoxes {
+  public:
+    NearBoxes(const TriangleTree& first, const TriangleTree& second, const Transform& T, double bound) {
+        for (int k = 0; k < 9; ++k) R_[k] = static_cast<float>(T.R[k]), size_[k] = std::fabs(R_[k]);
+        for (int k = 0; k < 3; ++k) p_[k] = static_cast<float>(T.p[k]);
+        const auto extent = [](const TriangleTree::Node& root) { return norm(root.centre) + norm(root.half); };
+        const double size = extent(first.nodes[0]) + extent(second.nodes[0]) + norm(Vec3{T.p[0], T.p[1], T.p[2]});
+        bound_ = static_cast<float>(bound + 2e-6 * size);
+    }
+
+    // Calls f(node) for boxes of the first tree that are near a box of the second.
+    template <class F>
+    void in_first(const TriangleTree::Descendants& boxes, const TriangleTree::Node& other, F&& f) const {
+        const Box b(other);
+        const Four c[3] = {centre(b, 0) - load(boxes.centre[0]), centre(b, 1) - load(boxes.centre[1]),
+                           centre(b, 2) - load(boxes.centre[2])};
+        const Four half[3] = {load(boxes.half[0]), load(boxes.half[1]), load(boxes.half[2])};
+        Mask near = ~Mask{};
+        for (int i = 0; i < 3; ++i) {
+            const float* s = size_ + 3 * i;
+            near &= within(c[i], half[i] + (s[0] * b.half[0] + s[1] * b.half[1] + s[2] * b.half[2]));
+            near &= within(R_[i] * c[0] + R_[3 + i] * c[1] + R_[6 + i] * c[2],
+                           b.half[i] + size_[i] * half[0] + size_[3 + i] * half[1] + size_[6 + i] * half[2]);
+        }
+        visit(near, boxes, f);
+    }
+
+    // The same for boxes of the second tree and a box of the first.
+    template <class F>
+    void in_second(const TriangleTree::Descendants& boxes, const TriangleTree::Node& other, F&& f) const {
+        const Box a(other);
+        const Four x = load(boxes.centre[0]), y = load(boxes.centre[1]), z = load(boxes.centre[2]);
+        const Four half[3] = {load(boxes.half[0]), load(boxes.half[1]), load(boxes.half[2])};
+        Four c[3];
+        for (int i = 0; i < 3; ++i)
+            c[i] = R_[3 * i] * x + R_[3 * i + 1] * y + R_[3 * i + 2] * z + (p_[i] - a.centre[i]);
+        Mask near = ~Mask{};
+        for (int i = 0; i < 3; ++i) {
+            const float* s = size_ + 3 * i;
+            near &= within(c[i], a.half[i] + s[0] * half[0] + s[1] * half[1] + s[2] * half[2]);
+            near &= within(R_[i] * c[0] + R_[3 + i] * c[1] + R_[6 + i] * c[2],
+                           half[i] + (size_[i] * a.half[0] + size_[3 + i] * a.half[1] + size_[6 + i] * a.half[2]));
+        }
+        visit(near, boxes, f);
+    }
+
+  private:
+    typedef float Four __attribute__((vector_size(16)));
+    typedef int Mask __attribute__((vector_size(16)));
+    struct Box {
+        explicit Box(const TriangleTree::Node& node) {
+            for (int i = 0; i < 3; ++i)
+                centre[i] = static_cast<float>(node.centre[i]), half[i] = static_cast<float>(node.half[i]);
+        }
+        float centre[3], half[3];
+    };
+
+    static Four load(const float* from) {
+        Four values;
+        std::memcpy(&values, from, sizeof values);
+        return values;
+    }
+    float centre(const Box& b, int i) const {
+        const float* row = R_ + 3 * i;
+        return row[0] * b.centre[0] + row[1] * b.centre[1] + row[2] * b.centre[2] + p_[i];
+    }
+    Mask within(Four apart, Four reach) const {
+        reach += bound_;
+        return (apart <= reach) & (-reach <= apart);
+    }
+    template <class F>
+    static void visit(Mask near, const TriangleTree::Descendants& boxes, F&& f) {
+        for (int k = 0; k < 4; ++k)
+            if (near[k]) f(boxes.node[k]);
+    }
+
+    float R_[9], size_[9], p_[3], bound_;
+};
+
 }  // namespace
 
 bool nearer_than(const Solid& first, const Solid& second, const Transform& T, double bound) {
@@ -222,19 +322,18 @@ bool nearer_than(const Solid& first, const Solid& second, const Transform& T, do
     };
     static thread_local std::vector<NodePair> stack;
     const double bound2 = bound * bound;
-    const BoxGap gap(first.tree, second.tree, T);
+    const NearBoxes near(first.tree, second.tree, T, bound);
     stack.assign(1, {0, 0});
     while (!stack.empty()) {
-        const auto [i, j] = stack.back();
+        const int i = stack.back().i, j = stack.back().j;
         stack.pop_back();
-        if (gap.exceeds(i, j, bound2)) continue;
         const TriangleTree::Node &a = first.tree.nodes[i], &b = second.tree.nodes[j];
         if (a.triangle >= 0 && b.triangle >= 0) {
             if (triangle_distance2(first, second, T, a.triangle, b.triangle, bound2) < bound2) return true;
         } else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half))) {
-            stack.push_back({a.second, j}), stack.push_back({i + 1, j});
+            near.in_first(first.tree.descendants(i), b, [&](int child) { stack.push_back({child, j}); });
         } else {
-            stack.push_back({i, b.second}), stack.push_back({i, j + 1});
+            near.in_second(second.tree.descendants(j), a, [&](int child) { stack.push_back({i, child}); });
         }
     }
     return nested_solids(first, second, T);

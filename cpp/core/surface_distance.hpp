@@ -21,8 +21,20 @@ class TriangleTree {
     std::vector<Node> nodes;
     std::vector<Triangle> triangles;
 
+    // The children of a node, and in place of those that are no leaves their children: up to four boxes, which one
+    // vector compares with another box. Unused ones are empty.
+    struct Descendants {
+        float centre[3][4], half[3][4];
+        int node[4];
+    };
+    const Descendants& descendants(int node) const { return descendants_[descendants_of_[node]]; }
+
   private:
     void build(int first, int count);
+    void gather_descendants();
+
+    std::vector<Descendants> descendants_;
+    std::vector<int> descendants_of_;  // by node; -1 for leaves and nodes that are passed over
 };
 
 // A solid that can be compared with others.
