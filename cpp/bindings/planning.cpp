@@ -47,6 +47,7 @@ void bind_planning(nb::module_& m) {
         .def_rw("max_iterations", &PlanningProblem::max_iterations)
         .def_rw("max_edge_checks", &PlanningProblem::max_edge_checks)
         .def_rw("continuous", &PlanningProblem::continuous)
+        .def_rw("local_fraction", &PlanningProblem::local_fraction)
         .def_ro("iterations", &PlanningProblem::iterations)
         .def_ro("edge_checks", &PlanningProblem::edge_checks)
         .def_ro("checked_packs", &PlanningProblem::checked_packs);

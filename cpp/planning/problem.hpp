@@ -68,7 +68,8 @@ struct PlanningProblem {
     long iterations = 0, edge_checks = 0, checked_packs = 0;
     double seconds = 0;  // limit of the next call
     long max_iterations = 1L << 62, max_edge_checks = 1L << 62;
-    bool continuous = false;  // whether edges of the trees are checked continuously
+    double local_fraction = 0;  // of the samples that are drawn around nodes of the tree, whatever their domains
+    bool continuous = false;    // whether edges of the trees are checked continuously
     double length_bound = std::numeric_limits<double>::infinity();  // only paths shorter than this are of interest
     int n_goals = 0, goals_tried = 0;
     bool solved = false;

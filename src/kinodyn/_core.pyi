@@ -553,6 +553,7 @@ class PlanningProblem:
     length_bound: float
     max_iterations: int
     max_edge_checks: int
+    local_fraction: float
     continuous: bool
     iterations: int
     edge_checks: int

@@ -33,6 +33,7 @@ RADIUS_REDUCTIONS = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] of 
 FIRST_CHECKS = 8000  # motions that the first search on spheres checks; doubled in each further round
 EXACT_FRACTION = 0.25  # of these for each search with reduced spheres
 MAX_DOUBLINGS = 40
+LOCAL_FRACTION = 0.5  # of the samples after the first round, around nodes of the trees
 # of searches that do not count their checks:
 SPHERES_TIME_FRACTION = 0.3  # fraction of the time budget before the exact shapes decide
 FIRST_SEARCH_TIME = 0.02  # [s] of the first search with each reduction; doubled in each further round
@@ -164,7 +165,8 @@ class PathSearch:
         if exact.is_available():
             left *= 1.0 if self.counts else SPHERES_TIME_FRACTION
             checks = FIRST_CHECKS * 2 ** min(k, MAX_DOUBLINGS)
-        given = SearchProblem(self.problem.query, self.settings, inner, bounds, left, self.seed + k, max_checks=checks)
+        query, seed = self.problem.query, self.seed + k
+        given = SearchProblem(query, self.settings, inner, bounds, left, seed, True, checks, _local(k))
         found = self.run(given)
         if self.anytime and found.path is not None:
             found = improve(given, found, end)
@@ -199,7 +201,7 @@ class PathSearch:
             effort = 2 ** min(k, MAX_DOUBLINGS)
             seconds = max(left if self.counts else min(left, FIRST_SEARCH_TIME * effort), 0.0)
             seed, limit = self.seed + k * len(RADIUS_REDUCTIONS) + i, int(EXACT_FRACTION * FIRST_CHECKS) * effort
-            given = SearchProblem(query, settings, ends, bounds, seconds, seed, simplify=False, max_checks=limit)
+            given = SearchProblem(query, settings, ends, bounds, seconds, seed, False, limit, _local(k))
             found = self.run(given)
             iterations += found.iterations
             found.iterations = iterations
@@ -232,6 +234,11 @@ class PathSearch:
         if colliding is not None:
             return self.problem.result(*colliding.outcome("goal"))
         return self.problem.result("no_path", "no motion leads to the goal from where the robot's spheres are free")
+
+
+def _local(k: int) -> float:
+    """Return the fraction of local samples in a round: after the first one, in which uniform ones did not suffice."""
+    return LOCAL_FRACTION if k > 0 else 0.0
 
 
 def _nearest(goals: Array, q: Array) -> int:

@@ -54,6 +54,8 @@ class SearchProblem:
         Whether to shorten the path.
     max_checks : int
         Motions that RRT-Connect and roadmaps check before they give up.
+    local_fraction : float
+        Fraction of the samples that RRT-Connect draws around nodes of its trees.
     """
 
     query: Query
@@ -64,6 +66,7 @@ class SearchProblem:
     seed: int
     simplify: bool = True
     max_checks: int = UNLIMITED
+    local_fraction: float = 0.0
 
     def core(self, settings: PlannerSettings | None = None, attempt: int = 0, finer: float = 1.0) -> PlanningProblem:
         """Return the problem of the core, with other settings or another seed if given."""
@@ -78,6 +81,7 @@ def search(given: SearchProblem) -> Found:
     for attempt in count():
         problem = given.core(attempt=attempt, finer=4.0 ** min(attempt, REFINEMENTS))
         problem.continuous, problem.max_edge_checks = attempt > REFINEMENTS, given.max_checks - checks
+        problem.local_fraction = given.local_fraction
         try:
             solved = _advance(problem, begin + budget)
         except KeyboardInterrupt:
