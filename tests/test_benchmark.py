@@ -24,7 +24,7 @@ runpy.run_path(sys.path[0] + "/ik.py", run_name="__main__")
 
 def run(*command: str) -> str:
     """Run Python with these arguments and return what it prints."""
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -24,7 +24,7 @@ def test_an_example_runs_and_writes_its_figure(example: Path, tmp_path: Path) ->
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ def test_the_command_on_the_page_runs(tmp_path: Path) -> None:
     (tmp_path / "reach.py").write_text(code, encoding="utf-8")
     script = "import reach, sys; from kinodyn.cli import main; sys.exit(main(['reach', 'planar2r', '--json']))"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     assert abs(json.loads(done.stdout)["result"]["reach"] - 2.0) < 1e-6

@@ -14,7 +14,7 @@ HEAVY = ("scipy", "mujoco", "matplotlib", "viser", "sympy", "daqp", "ruckig", "t
 
 def run(code: str) -> str:
     """Run code in a fresh interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -107,7 +107,7 @@ def test_another_process_computes_the_same(method: str) -> None:
     expected = D.inverse(robot, q, v, v)
     with multiprocessing.get_context(method).Pool(1) as pool:
         for _ in range(2):
-            found = pool.apply_async(D.inverse, (robot, q, v, v)).get(timeout=120)
+            found = pool.apply_async(D.inverse, (robot, q, v, v)).get(timeout=600)
             np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(D.inverse(robot, q, v, v), expected)
 

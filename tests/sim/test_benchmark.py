@@ -17,7 +17,7 @@ def report_of(part: str) -> dict[str, Any]:
         [sys.executable, str(BENCHMARKS / "control.py"), "--quick", "--json", "--only", part],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

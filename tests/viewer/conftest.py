@@ -29,7 +29,7 @@ ARGUMENTS = (
 )
 SIZE = {"width": 820, "height": 400}
 SCENE_COLUMNS = slice(312, 484)  # pixels between a notice on the left and the panel on the right
-TIMEOUT = 30.0  # s, for a busy machine
+TIMEOUT = 120.0  # s, for a busy machine
 
 
 def chromium_path() -> str | None:
