@@ -166,7 +166,9 @@ class PathSearch:
             left *= 1.0 if self.counts else SPHERES_TIME_FRACTION
             checks = FIRST_CHECKS * 2 ** min(k, MAX_DOUBLINGS)
         query, seed = self.problem.query, self.seed + k
-        given = SearchProblem(query, self.settings, inner, bounds, left, seed, True, checks, _local(k))
+        given = SearchProblem(
+            query, self.settings, inner, bounds, left, seed, max_checks=checks, local_fraction=_local(k)
+        )
         found = self.run(given)
         if self.anytime and found.path is not None:
             found = improve(given, found, end)
@@ -201,7 +203,9 @@ class PathSearch:
             effort = 2 ** min(k, MAX_DOUBLINGS)
             seconds = max(left if self.counts else min(left, FIRST_SEARCH_TIME * effort), 0.0)
             seed, limit = self.seed + k * len(RADIUS_REDUCTIONS) + i, int(EXACT_FRACTION * FIRST_CHECKS) * effort
-            given = SearchProblem(query, settings, ends, bounds, seconds, seed, False, limit, _local(k))
+            given = SearchProblem(
+                query, settings, ends, bounds, seconds, seed, simplify=False, max_checks=limit, local_fraction=_local(k)
+            )
             found = self.run(given)
             iterations += found.iterations
             found.iterations = iterations
