@@ -16,6 +16,7 @@ from kinodyn.collision.query import Query
 from kinodyn.errors import UnknownNameError
 from kinodyn.planning import Plan, PlannerSettings, plan
 from kinodyn.planning.anytime import crossed, length
+from kinodyn.planning.search import SearchProblem, search
 
 from .machines import machine, outside, room_without_doors
 from .panda_scene import HOME, LEFT, PANDA, RIGHT, wall
@@ -52,6 +53,19 @@ def test_unknown_planners_are_rejected(name: str) -> None:
         pytest.importorskip("ompl")
     with pytest.raises(UnknownNameError, match="planner"):
         plan(PANDA, LEFT, RIGHT, planner=name)
+
+
+@pytest.mark.parametrize("fraction", [0.5, 1.0])
+def test_samples_around_nodes_lead_to_free_paths_within_the_bounds(fraction: float) -> None:
+    world, lower, upper = wall(), PANDA.limits.lower, PANDA.limits.upper
+    query, ends = Query(PANDA, world.snapshot()), (LEFT, RIGHT[None])
+    given = SearchProblem(query, PlannerSettings(), ends, (lower, upper), 30.0, 3, local_fraction=fraction)
+    paths = [search(given).path for _ in range(2)]
+    assert paths[0] is not None and paths[1] is not None
+    np.testing.assert_array_equal(paths[0], paths[1])
+    np.testing.assert_allclose(paths[0][[0, -1]], [LEFT, RIGHT], atol=1e-6)
+    assert (paths[0] >= lower - 1e-6).all() and (paths[0] <= upper + 1e-6).all()
+    assert kd.collision.motion_free(PANDA, paths[0][:-1], paths[0][1:], world, resolution=1e-5).all()
 
 
 def test_more_rounds_give_shorter_paths() -> None:
