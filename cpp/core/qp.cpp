@@ -14,16 +14,23 @@ constexpr double negative_curvature = 1e-9;  // below minus this fraction of the
 // Residuals of sums in which large numbers cancel, or whose terms are all rounding, are measured relative to these
 // fractions of the largest number of their kind and of the unit of the program.
 constexpr double fraction_of_largest = 1e-4, fraction_of_unit = 1e-6;
-constexpr double least = 1e-300;  // 0 / least = 0
+constexpr double rounding = 1e-12;  // of sides, relative to the largest one
+constexpr double least = 1e-300;    // 0 / least = 0
 
 double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
 
-// The smallest magnitude of a side that is not 0, at most 1.
-double nearest_side(const QpView& qp) {
+// The magnitude of the largest side.
+double largest_side(const QpView& qp) {
+    double largest = 0;
+    for (int k = 0; k < qp.n + qp.m; ++k) largest = std::max({largest, magnitude(qp.lower[k]), magnitude(qp.upper[k])});
+    return largest;
+}
+// The smallest magnitude of a side above `negligible`, at most 1.
+double nearest_side(const QpView& qp, double negligible) {
     double nearest = 1;
     for (int k = 0; k < qp.n + qp.m; ++k)
         for (const double side : {qp.lower[k], qp.upper[k]})
-            if (magnitude(side) > 0) nearest = std::min(nearest, magnitude(side));
+            if (magnitude(side) > negligible) nearest = std::min(nearest, magnitude(side));
     return nearest;
 }
 
@@ -207,9 +214,11 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         forces[i] = bent.size + std::fabs(qp.g[i]) + std::fabs(multipliers[i]);
     }
     // Floors are fractions of the largest numbers and of the unit of the program, but not above the numbers of a row.
-    const double unit = with_floor ? fraction_of_unit : 0, nearest = nearest_side(qp);
+    // Sides of the magnitude of rounding errors count as 0: such a row has no magnitude of its own.
+    const double unit = with_floor ? fraction_of_unit : 0, negligible = rounding * largest_side(qp);
+    const double nearest = nearest_side(qp, negligible);
     const auto length_floor = [&](double size, double side) {
-        return std::min(fraction_of_unit * largest_y + unit, size + (side > 0 ? side : nearest));
+        return std::min(fraction_of_unit * largest_y + unit, size + (side > negligible ? side : nearest));
     };
     QpResiduals worst{0, 0, 0, 0};
     double gap = 0, pushed = 0;

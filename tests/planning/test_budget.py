@@ -17,17 +17,21 @@ from kinodyn.ik.problem import Problem
 from kinodyn.planning import Upright, plan
 
 PANDA = kd.load("panda")
-START, GOAL = np.array([0.9, -0.2, 0, -2, 0, 1.8, 0.8]), np.array([-0.9, -0.2, 0, -2, 0, 1.8, 0.8])
+START, GOAL = np.array([1.5, 0.6, 0, -1.6, 0, 2.2, 0.8]), np.array([-1.5, 0.6, 0, -1.6, 0, 2.2, 0.8])
 BUDGET = 0.15  # [s]
 FINAL = 6  # units of work that may follow: what tells why there is no path
 
 
 def divided() -> World:
-    """Return a world in which no motion leads from the start to the goal: a wall through the base."""
+    """Return a world in which no motion leads from the start to the goal: a wall with a hole for the shoulder.
+
+    The elbow is 0.316 m away from the shoulder, at z = 0.333 m, and never below it by more than a fifth of that: in the
+    plane of the wall it cannot be within the hole, which ends 0.15 m beside and above the shoulder.
+    """
     world = World()
-    world.add_box("front", (3.0, 0.01, 3.0), ((1.62, 0.0, 1.0), None))
-    world.add_box("back", (3.0, 0.01, 3.0), ((-1.62, 0.0, 1.0), None))
-    world.add_box("above", (3.0, 0.01, 1.0), ((0.0, 0.0, 1.3), None))
+    world.add_box("front", (3.0, 0.01, 3.0), ((1.65, 0.0, 1.0), None))
+    world.add_box("back", (3.0, 0.01, 3.0), ((-1.65, 0.0, 1.0), None))
+    world.add_box("above", (3.0, 0.01, 2.0), ((0.0, 0.0, 1.48), None))
     return world
 
 

@@ -317,3 +317,16 @@ def test_errors_name_the_invalid_input(humanoid: Stance) -> None:
     upright = [Contact("left_sole", normal=[1.0, 0.0, 0.0])]
     with pytest.raises(InputError, match="along the normal"):
         kd.contact.inverse(robot, q, still, still, upright, method="qp", soles={"left_sole": HALF})
+
+
+@pytest.mark.parametrize("angle", np.arange(0.0, 360.0, 45.0))
+def test_pushes_beyond_friction_are_infeasible_from_all_sides(angle: float) -> None:
+    robot = kd.load("humanoid")
+    q, still = robot.configuration("standing"), np.zeros(robot.nv)
+    feet = [Contact("left_sole"), Contact("right_sole")]
+    soles = {"left_sole": HALF, "right_sole": HALF}
+    turned = np.deg2rad(angle)
+    for force in (600.0, 800.0, 1500.0):
+        push = {"torso": force * np.array([np.cos(turned), np.sin(turned), 0.0, 0.0, 0.0, 0.0])}
+        effort = kd.contact.inverse(robot, q, still, still, feet, push, method="qp", soles=soles)
+        assert effort.status == "infeasible" and str(effort.limiting)
