@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -227,3 +228,13 @@ def test_a_retargeted_motion_has_its_human_beside_the_robot(scene: viser.SceneAp
     overlays.draw(snapshot, Layers(set(), "head"))
     assert not shank.visible
     assert not overlays.human(Snapshot(robot.neutral()))
+
+
+def test_signals_that_are_no_key_points_are_not_drawn() -> None:
+    robot = kd.load("humanoid")
+    recording = kd.retarget.retarget(kd.retarget.example_motion(2), robot).recording()
+    n = len(recording.time)
+    broken = {"human.left_hip": np.full((n, 3), np.nan), "human.right_hip": np.zeros(n), "human.head": np.zeros((n, 2))}
+    (track,) = make_tracks(robot, replace(recording, signals={**recording.signals, **broken}))
+    assert not {"left_hip", "right_hip", "head"} & set(track.at(0.0).human)
+    assert "left_knee" in track.at(0.0).human

@@ -27,7 +27,7 @@ POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
 BRIDGES = (2, 5, 10, 20, 35)  # frames around a touch over which limbs are interpolated, attempt by attempt
-YIELDING = 7  # attempts before, in which targets lose weight
+YIELDING = 7  # attempts before these, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
 MAX_REPAIRS = YIELDING + len(BRIDGES)
 LIFTED = 3  # frames before and after one that is lifted out of the ground
@@ -254,7 +254,7 @@ class ClipSolver:
         weights = np.vstack(
             [np.full(n, POSTURE), proximity * (self.stiffness if smoothing < 1.0 else 1.0) * np.ones(n)]
         )
-        gradient, bound = (self.gradient, self.bound)
+        gradient, bound = self.gradient, self.bound
         if base_only:
             gradient, bound = np.zeros((self.padded // PACK, 0, len(dofs), PACK)), self.bound[:0]
         points = self.targets.points

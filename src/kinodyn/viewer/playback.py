@@ -62,8 +62,12 @@ class Track:
     @cached_property
     def human(self) -> dict[str, Array]:
         """Key points (n, 3) of the human whom the robot follows, in a recording of `retarget`; empty in others."""
-        signals = self.recording.signals
-        return {name.removeprefix(HUMAN): points for name, points in signals.items() if name.startswith(HUMAN)}
+        found = {
+            name.removeprefix(HUMAN): points
+            for name, points in self.recording.signals.items()
+            if name.startswith(HUMAN) and points.shape[1:] == (3,)
+        }
+        return {name: points for name, points in found.items() if np.isfinite(points).all()}
 
     def _acceleration(self, row: int) -> Array:
         time, v = self.recording.time, self.recording.v
