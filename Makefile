@@ -6,7 +6,8 @@ CORE := CMakeLists.txt $(shell find cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
-.PHONY: help walk test test-all test-numerics bench bench-ik bench-control lint format docs wheel clean
+.PHONY: help walk test test-all test-numerics test-interop fuzz sanitize bench bench-ik bench-control bench-gradients \
+	lint format docs wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -49,6 +50,51 @@ test-numerics: $(VENV)/.kinodyn  ## run the numerical tests as on older processo
 			--ignore=tests/dynamics/contact/test_loops_in_time.py $(NUMERICS); \
 	done
 
+# PyTorch, JAX, Cyclone DDS, roslibpy and Rerun are not in $(VENV): their tests skip themselves there and run here, in an
+# environment that adds them to the packages of $(VENV). The CPU build of PyTorch is a fraction of the size of the one with
+# CUDA; where no index has it, the usual one is installed.
+INTEROP := tests/interop tests/rosmsgs tests/recording/test_bags.py
+
+$(VENV)-interop/.packages: $(VENV)/.kinodyn pyproject.toml
+	test -x $(VENV)-interop/bin/python || $(BIN)/python -m venv $(VENV)-interop
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$($(VENV)-interop/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth
+	$(VENV)-interop/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-interop/bin/python -m pip install --quiet 'torch==2.13.0+cpu' || \
+		$(VENV)-interop/bin/python -m pip install --quiet torch
+	$(VENV)-interop/bin/python -m pip install --quiet --group interop
+	touch $@
+
+test-interop: $(VENV)-interop/.packages  ## run the tests with ROS 2, PyTorch and JAX, in an environment of their own
+	$(VENV)-interop/bin/python -m pytest --numprocesses auto -m 'not slow' $(INTEROP)
+
+FUZZ_SECONDS ?= 3600
+
+fuzz: $(VENV)/.kinodyn  ## mutate files and arguments for an hour; the next run continues
+	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) --state build/fuzz.json
+
+# The core with the checks of the compiler, each in an environment of its own; -O1, one instruction set.
+SANITIZED := tests/core tests/dynamics/contact tests/ik tests/control tests/qp
+SANITIZE_ISA := $(if $(filter x86_64,$(shell uname -m)),avx2,neon)
+LIBRARY = $(shell $(CXX) -print-file-name=$(1))
+
+sanitize: sanitize-address sanitize-thread  ## run the tests of the core with the sanitizers of the compiler
+
+sanitize-%: $(VENV)/.tools
+	test -x $(VENV)-$*/bin/python || $(BIN)/python -m venv $(VENV)-$*
+	$(BIN)/python -c 'import sys; print(*(path for path in sys.path if "site-packages" in path), sep="\n")' \
+		> $$(echo $(VENV)-$*/lib/python*/site-packages)/tools.pth
+	$(VENV)-$*/bin/python -m pip install --quiet --no-build-isolation --no-deps . \
+		--config-settings='cmake.define.KINODYN_ISAS=$(SANITIZE_ISA)' --config-settings='cmake.define.KINODYN_OPTIMISE=-O1' \
+		--config-settings='cmake.define.KINODYN_SANITIZE=$*'
+	$(SANITIZE_$*) $(VENV)-$*/bin/python -m pytest -p no:cacheprovider -q -m 'not slow' $(TESTS_$*)
+
+SANITIZE_address = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	LD_PRELOAD="$(call LIBRARY,libasan.so) $(call LIBRARY,libstdc++.so.6)"
+TESTS_address = $(SANITIZED)
+SANITIZE_thread = TSAN_OPTIONS=halt_on_error=1 LD_PRELOAD="$(call LIBRARY,libtsan.so)"
+TESTS_thread = tests/core/test_sharing.py tests/core/test_arrays.py
+
 bench: $(VENV)/.kinodyn  ## compare kinodyn, Pinocchio and MuJoCo
 	$(BIN)/python benchmarks/engine.py
 
@@ -65,6 +111,13 @@ bench-control:  ## compare control and simulation with TSID and MuJoCo
 	$(VENV)-tsid/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)-tsid/bin/python -m pip install --quiet '.[robots]' 'tsid==1.7.1' 'pin==3.4.0'
 	$(VENV)-tsid/bin/python benchmarks/control.py
+
+# adam requires another version of JAX.
+bench-gradients:  ## compare gradients in PyTorch and JAX with pytorch_kinematics, adam and jaxsim
+	test -x $(VENV)-gradients/bin/python || $(PYTHON) -m venv $(VENV)-gradients
+	$(VENV)-gradients/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-gradients/bin/python -m pip install --quiet '.[benchmark-gradients]'
+	$(VENV)-gradients/bin/python benchmarks/gradients.py
 
 lint: $(VENV)/.tools  ## check style and types without changing files
 	$(BIN)/ruff check
@@ -84,5 +137,6 @@ wheel: $(VENV)/.tools  ## build a source distribution and a wheel into dist/
 	$(BIN)/python -m build $(WHEEL_OPTIONS)
 
 clean:  ## remove everything that these targets create
-	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid $(VENV)-interop $(VENV)-gradients $(VENV)-address $(VENV)-thread \
+		build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -57,14 +57,14 @@ def apart_at(robot: kd.Robot, q: Array) -> kd.limits.CollisionLimit:
         allowed.append((str(nearest.names[0]), str(nearest.names[1])))
 
 
-def run(which: Robot, steps: int) -> str:
+def run(which: Robot, steps: int, seed: int) -> str:
     """Run one robot, and return a line of results."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         robot = kd.load(which.name, base="floating")
         start = robot.neutral() if which.start is None else robot.configuration(which.start)
         limit = apart_at(robot, start)
-    com, rng = kd.kinematics.com(robot, start), np.random.default_rng(0)
+    com, rng = kd.kinematics.com(robot, start), np.random.default_rng(seed)
     hands = [kd.tasks.FrameTask(hand, com, priority=1) for hand in which.hands]
     tasks = [
         *(kd.tasks.ContactTask(foot) for foot in which.feet),
@@ -102,11 +102,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1_000_000, help="in all")
     parser.add_argument("--robots", nargs="+", choices=[which.name for which in ROBOTS], help="by default all")
+    parser.add_argument("--seed", type=int, default=0, help="of the targets: long runs can be divided")
     options = parser.parse_args()
     kd.set_threads(1)
     chosen = [which for which in ROBOTS if which.name in (options.robots or kd.robots())]
     for which in chosen:
-        print(run(which, options.steps // len(chosen)), flush=True)
+        print(run(which, options.steps // len(chosen), options.seed), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@
 
 For each arm a set of problems is made: an SRDF file with its group, scenes and requests in YAML. They are read again,
 planned with the default settings, and every path is checked by coal on the original shapes at 16 times the usual
-density. Generated problems may have no solution. Needs the extras robots and planning.
+density. Goals in a cage are reached from above, not through its bars; some problems may still have no solution. Needs
+the extras robots and planning.
 `motion_planning.py --problems FOLDER/ARM` measures a set kept by --out.
 """
 
@@ -88,7 +89,7 @@ def urdf_of(arm: Arm) -> Path:
 
 
 def write_srdf(arm: Arm, path: Path) -> Path:
-    """Write a file with a group for each chain and one for all of them."""
+    """Write a file with a group for each chain, one for all of them, and the pairs of the robot's own SRDF file."""
     names = [GROUP] if len(arm.chains) == 1 else [f"{GROUP}{k}" for k in range(len(arm.chains))]
     groups = [
         f'<group name="{name}"><chain base_link="{base}" tip_link="{tip}"/></group>'
@@ -97,8 +98,10 @@ def write_srdf(arm: Arm, path: Path) -> Path:
     if len(names) > 1:
         members = "".join(f'<group name="{name}"/>' for name in names)
         groups.append(f'<group name="{GROUP}">{members}</group>')
+    own = kd.load(urdf_of(arm) if Path(arm.file).suffix else arm.file).description.collision_exclusions
+    pairs = [f'<disable_collisions link1="{a}" link2="{b}" reason="User"/>' for a, b in sorted(map(sorted, own))]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'<robot name="{arm.file}">{"".join(groups)}</robot>')
+    path.write_text(f'<robot name="{arm.file}">{"".join(groups + pairs)}</robot>')
     return path
 
 
@@ -148,7 +151,7 @@ class Maker:
         start = next((q for q in self.homes[: HOMES // 8] if self._is_start(q, world, scene)), None)
         if start is None:
             return None
-        goals = self._goals(scene, start, world, rng, seed)
+        goals = self._goals(scene, start, world_of(scene, barriers=True), rng, seed)
         return (scene, start, goals[0]) if len(goals) else None
 
     def _goals(
@@ -195,10 +198,10 @@ def links_below(robot: kd.Robot, joint: str) -> set[str]:
     return found
 
 
-def world_of(scene: scenes.Scene) -> kd.collision.World:
-    """Return the obstacles of a scene."""
+def world_of(scene: scenes.Scene, *, barriers: bool = False) -> kd.collision.World:
+    """Return the obstacles of a scene, and the barriers if asked for."""
     world = kd.collision.World()
-    for part in scene.obstacles:
+    for part in (*scene.obstacles, *(scene.barriers if barriers else ())):
         pose = (part.position, kd.spatial.rot_z(part.yaw))
         if part.kind == "box":
             world.add_box(part.name, part.dimensions, pose)

@@ -39,11 +39,14 @@ class Primitive:
 class Scene:
     """Obstacles, and boxes (centre, half of the sides) in which the tool may be at the goal.
 
+    At the goal the arm does not touch `barriers`, which are not obstacles: an arm between bars could not leave.
+
     Coordinates: x away from the robot, whose shoulder is at x = 0; z = 0 is the height of its shoulder.
     """
 
     obstacles: tuple[Primitive, ...]
     regions: tuple[tuple[Vector, Vector], ...]
+    barriers: tuple[Primitive, ...] = ()
 
 
 def moved(position: Vector, scale: float, x: float, y: float, z: float, yaw: float) -> Vector:
@@ -138,7 +141,13 @@ def cage(rng: np.random.Generator) -> Scene:
         for side in (-1, 1)
     ]
     ground = box("ground", (0.7, 0.7, 0.04), (x, y, floor - 0.02))
-    return Scene((ground, *bars, *rims), (((x, y, floor + 0.22), (0.08, 0.08, 0.06)),))
+    sides = [
+        box(f"side{axis}{side:+d}", (size[0], size[1], high), (i, j, floor + 0.5 * high))
+        for axis, size in (("x", (0.01, wide)), ("y", (wide, 0.01)))
+        for side in (-1, 1)
+        for i, j in [(x + 0.5 * wide * side * (axis == "x"), y + 0.5 * wide * side * (axis == "y"))]
+    ]
+    return Scene((ground, *bars, *rims), (((x, y, floor + 0.22), (0.08, 0.08, 0.06)),), tuple(sides))
 
 
 KINDS: dict[str, Callable[[np.random.Generator], Scene]] = {
@@ -177,4 +186,4 @@ def sample(kind: str, rng: np.random.Generator, reach: float, shoulder: Array, y
         (moved(centre, scale, *place), (scale * half[0], scale * half[1], scale * half[2]))
         for centre, half in scene.regions
     )
-    return Scene(obstacles, regions)
+    return Scene(obstacles, regions, tuple(part.moved(scale, *place) for part in scene.barriers))

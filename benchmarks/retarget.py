@@ -104,7 +104,7 @@ def peer(clip: Path, robot: kd.Robot) -> tuple[int, float]:
     solver.q[:, : len(q)] = q.T
     solver.moving[:] = False
     solver.run(0, proximity=1.0, smoothing=0.0, base_only=True)  # positions of the points
-    measured = measure(q, solver.paths, targets, feet.contacts, body, solver.clearances)
+    measured = measure(q, solver.paths, solver.lowest, targets, feet.contacts, solver.clearances)
     print(peer_row(q, measured, robot, seconds), flush=True)
     return len(q), seconds
 
@@ -117,7 +117,7 @@ def peer_row(q: np.ndarray, measured: Measured, robot: kd.Robot, seconds: float)
         f"{'  GMR':<12}{len(q):>7}{len(q) / seconds:>10.0f}{100 * np.median(measured.hands):>9.1f}"
         f"{100 * np.median(measured.feet):>8.1f}{1e3 * measured.slips.max(initial=0.0):>8.2f}"
         f"{-1e3 * min(0.0, measured.lowest.min()):>7.1f}{(speeds / limits).max():>6.2f}"
-        f"{np.count_nonzero(measured.distance < -0.001):>6}"
+        f"{np.count_nonzero(measured.depth > 0.001):>6}"
     )
 
 

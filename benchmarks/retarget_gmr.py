@@ -1,8 +1,10 @@
 """GMR's recipe (Y. Ze et al., "General Motion Retargeting", 2025), rebuilt: mink with DAQP, frame by frame.
 
-Two stages for each frame, each of up to ten steps until the error changes by less than 1e-3: the first follows feet,
-pelvis and chest, the second knees, elbows and wrists too. Joint limits are kept; there are no velocity limits, no
-locked feet, no collision avoidance. Targets are those of kinodyn, before feet are locked.
+Two stages for each frame, each of a step and up to ten more while the error falls by more than 1e-3. Tasks and weights
+are those of its configuration for G1: poses of pelvis, chest, thighs, shanks, feet, upper arms, forearms and hands,
+fourteen in both stages. The first stage follows orientations and the positions of the feet, the second all. Joint
+limits are kept; there are no velocity limits, no locked feet, no collision avoidance. Targets are those of kinodyn,
+before feet are locked; limbs are turned with the trunk, and then to where they point.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import numpy as np
 import kinodyn as kd
 import mujoco_model
 import pinocchio_model
-from kinodyn.retarget.body import SIDES, Body
-from kinodyn.retarget.human import axes_from
+from kinodyn.retarget.body import SIDES, Body, Limb
+from kinodyn.retarget.human import axes_from, directions
 from kinodyn.retarget.targets import CORNERS, Targets, sole_corners
 from setups import Array
 
@@ -22,8 +24,20 @@ STEPS = 10
 MIN_PROGRESS = 1e-3
 DT = 1.0 / 30.0
 # weights of position and orientation in the two stages
-FIRST = {"foot": (50.0, 10.0), "trunk": (50.0, 10.0), "limb": (0.0, 0.0)}
-SECOND = {"foot": (50.0, 5.0), "trunk": (10.0, 5.0), "limb": (10.0, 0.0)}
+FIRST = {
+    "pelvis": (0.0, 10.0),
+    "chest": (0.0, 100.0),
+    "foot": (50.0, 10.0),
+    "upper_arm": (0.0, 100.0),
+    "limb": (0.0, 10.0),
+}
+SECOND = {
+    "pelvis": (100.0, 5.0),
+    "chest": (0.0, 10.0),
+    "foot": (50.0, 10.0),
+    "upper_arm": (5.0, 100.0),
+    "limb": (10.0, 5.0),
+}
 
 
 class Gmr:
@@ -70,7 +84,7 @@ class Gmr:
 
     def _stage(self, tasks: list[mink.FrameTask]) -> None:
         before = self._error(tasks)
-        for _ in range(STEPS):
+        for _ in range(1 + STEPS):
             velocity = mink.solve_ik(self.configuration, tasks, DT, "daqp", 5e-1, limits=self.limits)
             self.configuration.integrate_inplace(velocity, DT)
             after = self._error(tasks)
@@ -85,33 +99,72 @@ class Gmr:
 def _poses(body: Body, targets: Targets) -> tuple[dict[str, Array], dict[str, str]]:
     """Make target poses (frames, 4, 4) of frames of the robot, and their kinds."""
     points = dict(zip(targets.names, targets.positions[2 * CORNERS :], strict=True))
-    poses, kinds = {body.pelvis: targets.pelvis}, {body.pelvis: "trunk"}
+    R_pelvis = targets.pelvis[:, :3, :3] @ body.pose(body.pelvis)[:3, :3].T
+    poses, kinds = {body.pelvis: targets.pelvis}, {body.pelvis: "pelvis"}
+    hips = np.mean([leg.root for leg in body.legs.values()], axis=0)
+    middle = 0.5 * (points["pelvis_0"] + points["pelvis_1"])
     if body.arms:
         left, right, low = (points[f"torso_{k}"] for k in range(3))
-        centre = 0.5 * (left + right)
-        R = axes_from(centre - low, left - right)
+        chest = 0.5 * (left + right)
+        R_torso = axes_from(chest - low, left - right)
         upright = body.pose(body.torso)
         shoulders = np.mean([arm.root for arm in body.arms.values()], axis=0)
-        poses[body.torso] = _pose(R @ upright[:3, :3], centre + R @ (upright[:3, 3] - shoulders))
-        kinds[body.torso] = "trunk"
+        poses[body.torso] = _pose(R_torso @ upright[:3, :3], chest + R_torso @ (upright[:3, 3] - shoulders))
+        kinds[body.torso] = "chest"
     for s, side in enumerate(SIDES):
-        corners = targets.reference[CORNERS * s : CORNERS * (s + 1)]
-        forward, left = (
-            corners[2:].sum(axis=0) - corners[:2].sum(axis=0),
-            corners[1::2].sum(axis=0) - corners[::2].sum(axis=0),
-        )
-        R = axes_from(np.cross(forward, left), left)
         foot = body.feet[side]
-        origin = corners.mean(axis=0) - R @ np.append(sole_corners(body, side).mean(axis=0), 0.0)
-        poses[foot.frame] = _pose(R, origin) @ kd.spatial.inverse(foot.T_frame_sole)
-        kinds[foot.frame] = "foot"
-        limbs = [(body.legs[side].middle, f"{side}_knee")]
+        poses[foot.frame], kinds[foot.frame] = _foot(body, targets, s, side), "foot"
+        leg = body.legs[side]
+        hip = middle + R_pelvis @ (leg.root - hips)
+        ankle = poses[foot.frame][:, :3, 3]
+        knee = points[f"{side}_knee"]
+        _add_limb(poses, kinds, body, leg, R_pelvis, (hip, knee, ankle), "limb")
         if body.arms:
-            limbs += [(body.arms[side].middle, f"{side}_elbow"), (body.arms[side].links[-1], f"{side}_wrist")]
-        for link, name in limbs:
-            poses[link] = _pose(np.broadcast_to(np.eye(3), (len(R), 3, 3)), points[name])
-            kinds[link] = "limb"
+            arm = body.arms[side]
+            shoulder = chest + R_torso @ (arm.root - shoulders)
+            elbow, wrist = points[f"{side}_elbow"], points[f"{side}_wrist"]
+            _add_limb(poses, kinds, body, arm, R_torso, (shoulder, elbow, wrist), "upper_arm")
+            R = poses[arm.middle][:, :3, :3] @ body.pose(arm.middle)[:3, :3].T
+            poses[arm.links[-1]] = _pose(R @ body.pose(arm.links[-1])[:3, :3], wrist)
+            kinds[arm.links[-1]] = "limb"
     return poses, kinds
+
+
+def _foot(body: Body, targets: Targets, s: int, side: str) -> Array:
+    """Make target poses (frames, 4, 4) of a foot."""
+    corners = targets.reference[CORNERS * s : CORNERS * (s + 1)]
+    forward = corners[2:].sum(axis=0) - corners[:2].sum(axis=0)
+    left = corners[1::2].sum(axis=0) - corners[::2].sum(axis=0)
+    R = axes_from(np.cross(forward, left), left)
+    origin = corners.mean(axis=0) - R @ np.append(sole_corners(body, side).mean(axis=0), 0.0)
+    return _pose(R, origin) @ kd.spatial.inverse(body.feet[side].T_frame_sole)
+
+
+def _add_limb(
+    poses: dict[str, Array],
+    kinds: dict[str, str],
+    body: Body,
+    limb: Limb,
+    R: Array,
+    places: tuple[Array, ...],
+    kind: str,
+) -> None:
+    """Add target poses of the upper and the lower part of a limb, which turn with R (frames, 3, 3) and then point."""
+    upper = limb.links[max(limb.links.index(limb.middle) - 1, 0)]
+    root, middle, tip = places
+    R_upper = _pointed(R, limb.knee - limb.root, middle - root)
+    R_lower = _pointed(R_upper, limb.tip - limb.knee, tip - middle)
+    for link, turn, place, name in ((upper, R_upper, root, kind), (limb.middle, R_lower, middle, "limb")):
+        poses[link], kinds[link] = _pose(turn @ body.pose(link)[:3, :3], place), name
+
+
+def _pointed(R: Array, upright: Array, direction: Array) -> Array:
+    """Turn orientations (frames, 3, 3) by least so that a vector of the upright posture points along a direction."""
+    a, b = directions(R @ upright), directions(direction)
+    axis = np.cross(a, b)
+    sine, cosine = np.linalg.norm(axis, axis=1, keepdims=True), (a * b).sum(axis=1, keepdims=True)
+    angle = np.arctan2(sine, cosine)
+    return kd.spatial.exp3(axis / np.maximum(sine, 1e-12) * angle) @ R
 
 
 def _pose(R: Array, p: Array) -> Array:

@@ -66,10 +66,10 @@ def slope(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
 def unexpected_steps(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
     """Scatter boards of 1.5 cm on the ground."""
     middles = np.arange(0.6, 7.0, 0.5)
-    boards = [
-        kd.sim.Block(x, rng.uniform(-0.3, 0.3), rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.6), 0.015) for x in middles
-    ]
-    return {"blocks": boards}
+    ground = kd.terrain.flat()
+    for x in middles:
+        ground = ground.with_box(x, rng.uniform(-0.3, 0.3), (rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.6), 0.015))
+    return {"ground": ground}
 
 
 QUARTER = {"goal": (0.0, 0.0, np.pi / 2)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 
@@ -11,7 +12,14 @@ import pytest
 
 import kinodyn
 
-MODULES = ["kinodyn", *(module.name for module in pkgutil.walk_packages(kinodyn.__path__, "kinodyn."))]
+# modules that are imported only where an extra is installed: the package that they need
+NEEDED = {
+    "kinodyn.interop.jax.operators": "jax",
+    "kinodyn.interop.jax.xla_call": "jax",
+    "kinodyn.interop.torch.operators": "torch",
+}
+FOUND = [module.name for module in pkgutil.walk_packages(kinodyn.__path__, "kinodyn.")]
+MODULES = ["kinodyn", *(name for name in FOUND if name not in NEEDED or importlib.util.find_spec(NEEDED[name]))]
 
 
 def examples(name: str) -> list[doctest.DocTest]:

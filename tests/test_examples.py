@@ -29,4 +29,6 @@ def test_an_example_runs_and_writes_its_figure(example: Path, tmp_path: Path) ->
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+    if done.stdout.startswith("skipped: "):  # an extra that is not installed
+        pytest.skip(done.stdout.strip())
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

@@ -63,6 +63,14 @@ PyObject* as_doubles(const char* name, PyObject* value) {
     return result;
 }
 
+void warn_of_refused_threads() {
+    const int refused = take_refused_threads();
+    if (refused == 0) return;
+    const std::string message = "the system refused " + std::to_string(refused) + " of " + std::to_string(threads()) +
+                                " threads; batches run on the others. kinodyn.set_threads sets their number";
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) < 0) throw nb::python_error();
+}
+
 }  // namespace
 
 void import_numpy() {
@@ -314,16 +322,21 @@ void Args::make_outputs(nb::handle out) {
     }
 }
 
-nb::object Args::run(Kernel kernel, nb::handle out, ResultType& type) {
-    broadcast();
-    make_outputs(out);
+Fault Args::run_kernel(Kernel kernel) const {
+    if (call_.count * static_cast<long>(robot_.model.bodies.size()) < 512) return run_batch(kernel, call_);
     Fault fault;
-    if (call_.count * static_cast<long>(robot_.model.bodies.size()) < 512) {
-        fault = run_batch(kernel, call_);
-    } else {
+    {
         nb::gil_scoped_release released;
         fault = run_batch(kernel, call_);
     }
+    warn_of_refused_threads();
+    return fault;
+}
+
+nb::object Args::run(Kernel kernel, nb::handle out, ResultType& type) {
+    broadcast();
+    make_outputs(out);
+    const Fault fault = run_kernel(kernel);
     if (fault.kind != FaultKind::None) raise(fault);
     PyObject* results[Call::max_outputs];
     for (int k = 0; k < call_.n_out; ++k) {

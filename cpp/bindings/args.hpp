@@ -114,6 +114,7 @@ class Args {
     void path_to_index(int frame);
     void broadcast();
     void make_outputs(nanobind::handle out);
+    Fault run_kernel(Kernel kernel) const;
     PyObject* checked_output(PyObject* given, const Shape& shape) const;
     void copy_inputs_under(PyObject* output);
     std::string index_text(long state, const Input* input, int element) const;

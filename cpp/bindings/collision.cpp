@@ -14,6 +14,7 @@
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
 #include "core/clearance_table.hpp"
+#include "core/interrupts.hpp"
 #include "core/surface_distance.hpp"
 
 namespace nb = nanobind;
@@ -62,6 +63,7 @@ std::vector<double> solid_distances(const Solid& first, const Solid& second, con
     SurfaceDistance surfaces(first, second);
     std::vector<double> found;
     for (std::size_t k = 0; k < poses.shape(0); ++k) {
+        poll_interrupt();
         Transform T;
         std::copy_n(poses.data() + 12 * k, 9, T.R);
         std::copy_n(poses.data() + 12 * k + 9, 3, T.p);
@@ -173,6 +175,9 @@ nb::object sweeps_of(const CollisionQuery& query, std::size_t rows, Row&& row) {
 
 void bind_collision(nb::module_& m) {
     export_layouts<TableAxis>();
+    add_constant("clearance_undecided", ClearanceTable::undecided);
+    add_constant("clearance_colliding", ClearanceTable::colliding);
+    add_constant("clearance_max_axes", ClearanceTable::max_axes);
     nb::class_<ClearanceTable>(m, "ClearanceTable").def("__init__", &make_table);
     m.def("clearances", &make_clearances);
     nb::class_<Solid>(m, "Solid");

@@ -50,6 +50,23 @@ void define_constraints(nb::module_& m) {
                args.output("residual_share", {});
                args.output("residual", {rows});
            });
+    // x, g: the result and the forces for the gradient with respect to a in place of tau - h, at rest
+    define(m, "constrained_vjp",
+           [](Args& args, Any q, Any v, Any a, Any x, Any forces, Any g, Any constraints, Any poses, Any wrenches) {
+               args.configuration("q", q);
+               args.tangent("v", v);
+               args.tangent("a", a);
+               args.tangent("x", x);
+               args.input("forces", forces, -1);
+               args.input("g", g, -1);
+               const int rows = add_constraints(args, constraints, poses).rows;
+               if (args.call().in[4].size != rows || args.call().in[5].size != rows)
+                   raise_input_error("forces and g must have " + std::to_string(rows) + " numbers for each state");
+               args.wrenches(wrenches);
+               args.output("q", {args.model().nq});
+               args.output("v", {args.model().nv});
+               args.output("wrenches", {args.call().wrench_frames.size, 6});
+           });
     define(m, "impact", [](Args& args, Any q, Any v, Any restitution, Any constraints, Any poses) {
         args.configuration("q", q);
         args.tangent("v", v);

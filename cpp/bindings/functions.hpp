@@ -7,6 +7,7 @@ namespace kinodyn {
 
 void bind_kinematics(nanobind::module_& m);
 void bind_dynamics(nanobind::module_& m);
+void bind_derivatives(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
 void bind_ik(nanobind::module_& m);
 void bind_tasks(nanobind::module_& m);
@@ -24,6 +25,7 @@ void bind_constrained_planning(nanobind::module_& m);
 void bind_distance(nanobind::module_& m);
 void bind_footsteps(nanobind::module_& m);
 void bind_retarget(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
 
 // Raises unless the robot has moving mass, as functions of its CoM require.
 void require_mass(const CompiledRobot& robot);

@@ -30,9 +30,8 @@ struct Counts {
 void bind_id_qp(nb::module_& m) {
     export_layouts<IdQpSettings, IdQpInfo, ContactEntry>();
     export_block_layouts<layouts_only::ContactFields, IdQpConstraints, WorkingSets>();
-    nb::list names;
-    for (const char* name : layouts_only::joint_limit_names) names.append(name);
-    m.attr("joint_limits") = nb::tuple(names);
+    export_codes<layouts_only::JointLimit>();
+    add_constant("no_limit", layouts_only::no_limit);
     define(m, "id_qp",
            [](Args& args, Any q, Any v, Any settings, Any bounds, Any task_entries, Any task_numbers,
               Any contact_entries, Any contact_numbers, Any warm_start, int levels) {

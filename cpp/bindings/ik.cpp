@@ -179,6 +179,8 @@ bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
 void bind_ik(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
     export_layouts<IkSettings, IkTolerances>();
+    export_codes<IkEnding>();
+    add_constant("max_inputs", Call::max_inputs);
     define(m, "ik", [](Args& args, Any q0, Any lower, Any upper, Any settings, Any targets, Any dofs) {
         prepare_ik(args, q0, lower, upper, settings, targets, dofs);
     });

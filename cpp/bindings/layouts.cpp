@@ -13,9 +13,14 @@ namespace kinodyn {
 
 namespace {
 
-// Name -> dtype of a record, or fields of a block; kept as long as the process lives.
-nb::dict& known_layouts() {
-    static nb::dict* const all = new nb::dict;
+// What is registered, by name; kept as long as the process lives.
+struct Registered {
+    nb::dict layouts;    // dtype of a record, or fields of a block
+    nb::dict codes;      // dict of name -> number
+    nb::dict constants;  // numbers
+};
+Registered& registered() {
+    static Registered* const all = new Registered;
     return *all;
 }
 
@@ -58,10 +63,19 @@ bool same_dtype(PyArray_Descr* a, PyArray_Descr* b) { return a == b || PyArray_E
 }  // namespace
 
 void add_layout(const LayoutInfo& info) {
-    known_layouts()[info.name.c_str()] = info.size == 0 ? fields_of(info) : dtype_of(info);
+    registered().layouts[info.name.c_str()] = info.size == 0 ? fields_of(info) : dtype_of(info);
+    for (const CodesInfo& codes : info.codes) add_codes(codes);
 }
 
-nb::handle layout_dtype(const char* layout) { return nb::object(known_layouts()[layout]); }
+void add_codes(const CodesInfo& info) {
+    nb::dict values;
+    for (const auto& [name, value] : info.values) values[name.c_str()] = value;
+    registered().codes[info.name.c_str()] = values;
+}
+
+void add_constant(const char* name, double value) { registered().constants[name] = value; }
+
+nb::handle layout_dtype(const char* layout) { return nb::object(registered().layouts[layout]); }
 
 TableMemory table_memory(const char* name, nb::handle array, nb::handle dtype, const char* layout) {
     auto* const a = reinterpret_cast<PyArrayObject*>(array.ptr());
@@ -84,7 +98,9 @@ nb::object copy_table(const void* data, std::size_t size, std::size_t record_siz
 
 void bind_layouts(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
-    m.def("layouts", [] { return known_layouts(); });
+    m.def("layouts", [] { return registered().layouts; });
+    m.def("codes", [] { return registered().codes; });
+    m.def("constants", [] { return registered().constants; });
 }
 
 }  // namespace kinodyn

@@ -9,8 +9,11 @@
 
 namespace kinodyn {
 
-// Registers a layout in Python under its name.
+// Registers a layout in Python under its name, and the enumerations of its fields under theirs.
 void add_layout(const LayoutInfo& info);
+void add_codes(const CodesInfo& info);
+// Registers a number that both languages use.
+void add_constant(const char* name, double value);
 
 template <class... Records>
 void export_layouts() {
@@ -19,6 +22,11 @@ void export_layouts() {
 template <class... Views>
 void export_block_layouts() {
     (add_layout(describe_block<Views>()), ...);
+}
+
+template <class... Enums>
+void export_codes() {
+    (add_codes(describe_codes<Enums>()), ...);
 }
 
 struct TableMemory {
@@ -69,7 +77,7 @@ nanobind::object table_of(const std::vector<Record>& records) {
     return copy_table(records.data(), records.size(), sizeof(Record), Record::layout().name);
 }
 
-// Adds `layouts` to the module.
+// Adds `layouts`, `codes` and `constants` to the module.
 void bind_layouts(nanobind::module_& m);
 
 }  // namespace kinodyn

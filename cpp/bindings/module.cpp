@@ -3,11 +3,14 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "bindings/args.hpp"
 #include "bindings/functions.hpp"
+#include "core/interrupts.hpp"
 #include "core/pool.hpp"
 
 namespace nb = nanobind;
@@ -31,7 +34,9 @@ std::map<std::string, std::vector<std::string>> all_kernels() {
 int frame_index(nb::handle robot, nb::handle frame) { return frame_from(robot_from(robot), frame); }
 
 void choose_threads(int count) {
-    if (count < 1 || count > 1024) raise_input_error("threads must be from 1 to 1024, got " + std::to_string(count));
+    if (count < 1 || count > max_threads)
+        raise_input_error("threads must be from 1 to " + std::to_string(max_threads) + ", got " +
+                          std::to_string(count));
     set_threads(count);
 }
 
@@ -46,8 +51,32 @@ void refuse_unknown_settings() {
     }
     const char* count = std::getenv("KINODYN_THREADS");
     if (count && std::to_string(threads()) != count)
-        throw nb::import_error(
-            ("KINODYN_THREADS is '" + std::string(count) + "'; a whole number of at least 1 is needed").c_str());
+        throw nb::import_error(("KINODYN_THREADS is '" + std::string(count) + "'; a whole number from 1 to " +
+                                std::to_string(max_threads) + " is needed")
+                                   .c_str());
+}
+
+// Has a signal handler raised an exception? Python runs handlers in the main thread only; others need not wait for the
+// GIL to find out.
+std::atomic<unsigned long> main_thread{0};
+
+bool signal_raised() {
+    if (PyThread_get_thread_ident() != main_thread.load()) return false;
+    const nb::gil_scoped_acquire acquired;
+    return PyErr_CheckSignals() != 0;
+}
+
+void handle_signals() {
+    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+    // in a child process the thread that has forked is the main one
+    pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+    set_signal_check(&signal_raised);
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Interrupted&) {  // the signal handler has set the Python exception
+        }
+    });
 }
 
 }  // namespace
@@ -55,12 +84,14 @@ void refuse_unknown_settings() {
 NB_MODULE(_core, m) {
     import_numpy();
     refuse_unknown_settings();
+    handle_signals();
     nb::set_leak_warnings(false);  // robots kept in module globals are not a leak
     bind_layouts(m);
     bind_robot(m);
     bind_tasks(m);
     bind_kinematics(m);
     bind_dynamics(m);
+    bind_derivatives(m);
     bind_contact(m);
     bind_ik(m);
     bind_whole_body(m);
@@ -77,6 +108,7 @@ NB_MODULE(_core, m) {
     bind_distance(m);
     bind_footsteps(m);
     bind_retarget(m);
+    bind_text(m);
     m.def("frame_index", &frame_index, nb::arg().none(), nb::arg().none());
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -54,13 +54,16 @@ void set_structure(RetargetProblem& p, const Indices& dofs, const Indices& bodie
 
 void set_ground(RetargetProblem& p, const Indices& bodies, const Rows& locals, const Flags& above_ground) {
     p.ground_points.resize(p.model->bodies.size());
-    p.ground_radius.assign(p.model->bodies.size(), 0.0);
-    for (std::size_t k = 0; k < bodies.size(); ++k) {
-        if (!above_ground(k)) continue;
-        const std::size_t body = static_cast<std::size_t>(bodies(k));
-        p.ground_points[body].push_back(static_cast<int>(k));
-        p.ground_radius[body] = std::max(p.ground_radius[body], std::hypot(locals(k, 0), locals(k, 1), locals(k, 2)));
-    }
+    p.ground_boxes.resize(p.model->bodies.size());
+    for (std::size_t k = 0; k < bodies.size(); ++k)
+        if (above_ground(k)) p.ground_points[static_cast<std::size_t>(bodies(k))].push_back(static_cast<int>(k));
+    for (std::size_t i = 0; i < p.ground_points.size(); ++i)
+        for (int axis = 0; axis < 3; ++axis) {
+            double low = HUGE_VAL, high = -HUGE_VAL;
+            for (const int k : p.ground_points[i])
+                low = std::min(low, locals(k, axis)), high = std::max(high, locals(k, axis));
+            p.ground_boxes[i].centre[axis] = 0.5 * (low + high), p.ground_boxes[i].half[axis] = 0.5 * (high - low);
+        }
 }
 
 // All arrays are changed in place or read; frames are along the last axis, in a whole number of packs.
@@ -68,7 +71,7 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
               const Rows& locals, const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z,
               Updated<2> u, const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
               const Rows& com_target, const Numbers& com_weight, const Blocks& row_gradient, const Rows& row_bound,
-              const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
+              const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> lowest, Updated<2> com) {
     RetargetProblem p;
     p.model = &robot_from(robot).model;
     p.settings = record_from<RetargetSettings>("settings", settings);
@@ -80,8 +83,9 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
             "q, z and u must be (nq, frames)");
     require(locals.shape(0) == points && locals.shape(1) == 3 && above_ground.size() == points &&
                 target.shape(0) <= points && target.shape(1) == 3 && target.shape(2) == padded &&
-                weight.shape(0) == target.shape(0) && weight.shape(1) == padded && point.shape(0) == points &&
-                point.shape(1) == 3 && point.shape(2) == padded,
+                weight.shape(0) == target.shape(0) && weight.shape(1) == padded && point.shape(0) == target.shape(0) &&
+                point.shape(1) == 3 && point.shape(2) == padded && lowest.shape(0) == p.model->bodies.size() &&
+                lowest.shape(1) == padded,
             "points, targets and weights differ in number");
     require(com_target.shape(0) == 2 && com_target.shape(1) == padded && com_weight.size() == padded &&
                 com.shape(0) == 3 && com.shape(1) == padded,
@@ -105,10 +109,53 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
     p.lower = bounds.data(), p.upper = bounds.data() + nq, p.max_step = bounds.data() + 2 * nq;
     p.posture = bounds.data() + 3 * nq;
     p.posture_weight = weights.data(), p.proximity = weights.data() + n;
-    p.point = point.data(), p.com = com.data();
+    p.point = point.data(), p.lowest = lowest.data(), p.com = com.data();
     nb::gil_scoped_release released;
     Call call;
     const RetargetProblem* pointer = &p;
+    call.model = p.model;
+    call.settings = &pointer;
+    call.count = 1;
+    Fault fault;
+    kernel.get()(call, 0, 1, fault);
+}
+
+// `gradient` and `bound` are written at these frames.
+void retarget_rows(const KernelHandle& kernel, Any robot, const DistanceQuery& query, double margin, double watched,
+                   const InputArray<std::int64_t, 1>& frames, const Rows& q, const Rows& level, const Indices& number,
+                   const Indices& dofs, Updated<4> gradient, Updated<2> bound) {
+    ClearanceProblem p;
+    p.model = &robot_from(robot).model;
+    p.query = &query;
+    require(&query.robot() == p.model, "the query is that of another robot");
+    const std::size_t pairs = query.pairs.size(), padded = q.shape(1), n = dofs.size();
+    require(q.shape(0) == static_cast<std::size_t>(p.model->nq) && padded % retarget_block == 0,
+            "q must be (nq, frames), in whole packs");
+    require(number.size() == pairs && level.shape(1) == pairs && (level.shape(0) == 1 || level.shape(0) == padded),
+            "levels must be (1 or frames, pairs), with a number for each pair");
+    require(gradient.shape(0) == padded / retarget_block && gradient.shape(2) == n &&
+                gradient.shape(3) == retarget_block && bound.shape(0) == gradient.shape(1) && bound.shape(1) == padded,
+            "rows must be (blocks, rows, dofs, frames of a block)");
+    for (std::size_t k = 0; k < frames.size(); ++k)
+        require(frames(k) >= 0 && static_cast<std::size_t>(frames(k)) < padded, "a frame is out of range");
+    check_dofs(*p.model, dofs);
+    p.dof_index.assign(static_cast<std::size_t>(p.model->nv), -1);
+    for (std::size_t k = 0; k < n; ++k) p.dof_index[static_cast<std::size_t>(dofs(k))] = static_cast<int>(k);
+    p.coordinate.assign(n, -1);
+    for (const Body& body : p.model->bodies) {
+        if (kinodyn::dofs(body.kind) != 1) continue;
+        const int k = p.dof_index[static_cast<std::size_t>(body.iv)];
+        if (k >= 0) p.coordinate[static_cast<std::size_t>(k)] = body.iq;
+    }
+    p.margin = margin, p.watched = watched;
+    p.count = static_cast<long>(frames.size()), p.padded = static_cast<long>(padded);
+    p.rows = static_cast<int>(bound.shape(0));
+    p.frames = frames.data(), p.q = q.data(), p.level = level.data(), p.number = number.data();
+    p.level_stride = level.shape(0) == 1 ? 0 : static_cast<long>(pairs);
+    p.gradient = gradient.data(), p.bound = bound.data();
+    nb::gil_scoped_release released;
+    Call call;
+    const ClearanceProblem* pointer = &p;
     call.model = p.model;
     call.settings = &pointer;
     call.count = 1;
@@ -121,15 +168,21 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
 void bind_retarget(nb::module_& m) {
     export_layouts<RetargetSettings>();
     auto* const kernel = new KernelHandle("retarget");  // lives as long as the function
-    m.def("retarget",
-          [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
-                   const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,
-                   const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
-                   const Rows& com_target, const Numbers& com_weight, const Blocks& row_gradient, const Rows& row_bound,
-                   const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
-              retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, moving, damping,
-                       target, weight, com_target, com_weight, row_gradient, row_bound, bounds, weights, point, com);
-          });
+    m.def("retarget", [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
+                               const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,
+                               const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
+                               const Rows& com_target, const Numbers& com_weight, const Blocks& row_gradient,
+                               const Rows& row_bound, const Rows& bounds, const Rows& weights, Updated<3> point,
+                               Updated<2> lowest, Updated<2> com) {
+        retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, moving, damping, target,
+                 weight, com_target, com_weight, row_gradient, row_bound, bounds, weights, point, lowest, com);
+    });
+    auto* const rows = new KernelHandle("retarget_rows");
+    m.def("retarget_rows", [rows](Any robot, const DistanceQuery& query, double margin, double watched,
+                                  const InputArray<std::int64_t, 1>& frames, const Rows& q, const Rows& level,
+                                  const Indices& number, const Indices& dofs, Updated<4> gradient, Updated<2> bound) {
+        retarget_rows(*rows, robot, query, margin, watched, frames, q, level, number, dofs, gradient, bound);
+    });
 }
 
 }  // namespace kinodyn

@@ -4,87 +4,17 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "bindings/arrays.hpp"
 #include "bindings/layouts.hpp"
+#include "core/complete_model.hpp"
 
 namespace nb = nanobind;
 
 namespace kinodyn {
 
 namespace {
-
-bool is_identity(const double* R) {
-    const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    for (int i = 0; i < 9; ++i)
-        if (R[i] != identity[i]) return false;
-    return true;
-}
-
-// Columns in body order, and for each degree of freedom its parent towards the root.
-void index_columns(Model& m) {
-    m.dof_parent.assign(m.nv, -1);
-    for (std::size_t i = 0; i < m.bodies.size(); ++i) {
-        Body& b = m.bodies[i];
-        b.column = m.ncolumns;
-        const int n = dofs(b.kind);
-        int before = -1;
-        if (b.parent >= 0) {
-            const Body& parent = m.bodies[b.parent];
-            before = parent.iv + dofs(parent.kind) - 1;
-        }
-        for (int k = 0; k < n; ++k) {
-            m.column_iv.push_back(b.iv + k);
-            m.column_body.push_back(static_cast<int>(i));
-            m.dof_parent[b.iv + k] = k ? b.iv + k - 1 : before;
-        }
-        m.ncolumns += n;
-        if (b.kind == Kind::Free) m.quaternions.push_back(b.iq + 3);
-        if (b.kind == Kind::Ball) m.quaternions.push_back(b.iq);
-        m.total_mass += b.mass;
-    }
-    if (m.total_mass > 0) m.inverse_mass = 1 / m.total_mass;
-    m.mimic = m.ncolumns != m.nv;
-    if (m.mimic)  // coordinates shared between branches fill the factor: treat it as dense
-        for (int k = 0; k < m.nv; ++k) m.dof_parent[k] = k - 1;
-    m.dof_end.resize(m.nv);
-    for (int k = m.nv - 1; k >= 0; --k) {  // children have set theirs already
-        if (m.dof_end[k] < k + 1) m.dof_end[k] = k + 1;
-        const int parent = m.dof_parent[k];
-        if (parent >= 0 && m.dof_end[parent] < m.dof_end[k]) m.dof_end[parent] = m.dof_end[k];
-    }
-}
-
-// For each degree of freedom an upper bound of the mass of its subtree, or of its moment of inertia with every arm
-// stretched out and prismatic joints at zero: the scale of the pivots of M.
-void bound_inertia(Model& m) {
-    struct Sums {
-        double mass = 0, arm = 0, square = 0, own = 0;  // of m, m d, m d^2 and traces of inertia, d the distance
-    };
-    std::vector<Sums> sums(m.bodies.size());
-    m.dof_scale.assign(m.nv, 0.0);
-    for (int i = static_cast<int>(m.bodies.size()) - 1; i >= 0; --i) {
-        const Body& b = m.bodies[i];
-        Sums& s = sums[i];
-        s.mass += b.mass;
-        s.own += b.I[0] + b.I[2] + b.I[5];  // about the body's origin, so that its own distance is in it
-        s.arm += std::sqrt(b.h[0] * b.h[0] + b.h[1] * b.h[1] + b.h[2] * b.h[2]);
-        const double turning = s.own + 2 * s.square;
-        for (int k = 0; k < dofs(b.kind); ++k) {
-            const bool slides = b.kind == Kind::Prismatic || (b.kind == Kind::Free && k < 3);
-            m.dof_scale[b.iv + k] += b.scale * b.scale * (slides ? s.mass : turning);
-        }
-        if (b.parent < 0) continue;
-        const double d = std::sqrt(b.p[0] * b.p[0] + b.p[1] * b.p[1] + b.p[2] * b.p[2]);
-        Sums& up = sums[b.parent];
-        up.mass += s.mass;
-        up.own += s.own;
-        up.arm += s.arm + d * s.mass;
-        up.square += s.square + 2 * d * s.arm + d * d * s.mass;
-    }
-}
 
 void add_bodies(CompiledRobot& robot, const Table<BodyRecord>& bodies) {
     Model& m = robot.model;
@@ -95,7 +25,6 @@ void add_bodies(CompiledRobot& robot, const Table<BodyRecord>& bodies) {
             throw nb::value_error("a body's indices are out of range");
         Body body{};
         static_cast<BodyRecord&>(body) = record;
-        body.aligned = is_identity(body.R);
         m.bodies.push_back(body);
         robot.all_bodies.push_back(index);
     }
@@ -108,7 +37,6 @@ void add_frames(CompiledRobot& robot, const std::vector<std::string>& names, con
         static_cast<FrameRecord&>(frame) = frames[i];
         if (frame.body >= static_cast<int>(robot.model.bodies.size()))
             throw nb::value_error("a frame's body is out of range");
-        frame.aligned = is_identity(frame.R);
         robot.model.frames.push_back(frame);
         robot.all_frames.push_back(static_cast<int>(i));
         robot.frame_index[names[i].c_str()] = i;
@@ -136,8 +64,7 @@ void construct(CompiledRobot* self, int nq, int nv, nb::handle bodies, nb::handl
     self->dof_joint = dof_joints;
     self->dof_link = dof_links;
     self->parameter_bodies = parameter_bodies;
-    index_columns(m);
-    bound_inertia(m);
+    complete(m);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include "bindings/functions.hpp"
+#include "bindings/layouts.hpp"
 #include "core/sphere_groups.hpp"
 #include "core/sphere_overlaps.hpp"
 
@@ -173,6 +174,7 @@ void bind_sphere_fit(nb::module_& m) {
         .def("overshoot", &overshoot)
         .def("signed_distances", &signed_distances)
         .def("lowest_distance", &lowest_distance);
+    add_constant("least_fit_resolution", least_fit_resolution);
     m.def("first_equal_rows", &first_equal_rows);
     m.def("fit_spheres", &fit);
     m.def("group_spheres", &group);

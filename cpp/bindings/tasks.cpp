@@ -12,13 +12,14 @@ namespace kinodyn {
 
 void bind_tasks(nb::module_& m) {
     export_layouts<TaskEntry>();
-    nb::list kinds;
+    export_codes<TaskOutput>();
+    CodesInfo kinds = {"task_kind", {}};
     layouts_only::Registry::for_layouts([&](const LayoutInfo& info) {
         add_layout(info);
-        kinds.append(info.name.c_str());
+        kinds.values.emplace_back(info.name, static_cast<int>(kinds.values.size()));
     });
-    m.attr("task_kinds") = nb::tuple(kinds);
-    // output: 0 error, 1 Jacobian, 2 drift, 3 labels, 4 labels at the acceleration level
+    add_codes(kinds);
+    add_constant("collision_limit_max_rows", layouts_only::CollisionLimit::max_rows);
     define(m, "task_rows", [](Args& args, Any q, Any v, Any entries, Any numbers, int rows, int output) {
         const Table<TaskEntry> table("entry", entries);
         args.all_frames();

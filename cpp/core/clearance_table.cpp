@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/collision.hpp"
+#include "core/interrupts.hpp"
 #include "core/surface_distance.hpp"
 
 namespace kinodyn {
@@ -130,6 +131,7 @@ class Filler {
 
     // A cell, or a block of them that can be decided at once or must be divided.
     void visit(const Range& r) {
+        poll_interrupt();
         Widths half;
         for (int k = 0; k < n_axes; ++k) {
             half[k] = 0.5 * r.count(k) * axis_[k].step;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_set>
 
 namespace kinodyn {
 
@@ -153,6 +154,18 @@ class Octree {
 };
 
 }  // namespace
+
+std::size_t occupied_cubes(const TriangleBvh& surface, const std::vector<Face>& faces, double size) {
+    std::unordered_set<std::uint64_t> keys;
+    std::vector<Triangle> parts;
+    for (const Face& face : faces) {
+        parts.clear();
+        split(face.triangle, size, parts);
+        for (const Triangle& part : parts)
+            keys.insert(key_of((1.0 / 3.0) * (part.a + part.b + part.c), surface.lower(), size));
+    }
+    return keys.size();
+}
 
 double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double thick, double thin,
                    CoverElements& cover) {

@@ -35,6 +35,9 @@ struct Face {
     double bend;
 };
 
+// Returns the number of cubes of a grid with cells of side `size` in which there are pieces of the surface.
+std::size_t occupied_cubes(const TriangleBvh& surface, const std::vector<Face>& faces, double size);
+
 // Adds patches of about `size` with the layer of the solid below them, and returns the thickness of this layer: `thick`
 // where the surface is convex, at no cost there, else `thin`.
 double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double thick, double thin,

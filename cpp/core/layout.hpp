@@ -38,6 +38,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/codes.hpp"
+
 namespace kinodyn {
 
 // Fields of a record or parts of a block, and the name of its dtype in Python.
@@ -88,6 +90,7 @@ struct LayoutInfo {
     std::string name;
     std::size_t size;  // in bytes; 0 for a block, whose dimensions decide
     std::vector<FieldInfo> fields;
+    std::vector<CodesInfo> codes;  // enumerations of the fields
 };
 
 template <class Scalar>
@@ -136,6 +139,12 @@ constexpr std::size_t bytes_named(const Field<Record, Member, shape...>&) {
     return sizeof(Member);
 }
 
+template <class Record, class Member, long... shape>
+void append_field(LayoutInfo& info, const Field<Record, Member, shape...>& field) {
+    info.fields.push_back(describe(field));
+    if constexpr (std::is_enum_v<Member>) info.codes.push_back(describe_codes<Member>());
+}
+
 // The fields of a record. One that is missing from the list does not compile: every byte must have a name, but for
 // padding at the end.
 template <class Record>
@@ -144,8 +153,8 @@ LayoutInfo describe() {
     constexpr std::size_t named =
         std::apply([](const auto&... f) { return (bytes_named(f) + ... + 0); }, Record::layout().parts);
     static_assert(named <= sizeof(Record) && sizeof(Record) - named < alignof(Record), "a field has no name");
-    LayoutInfo info = {Record::layout().name, sizeof(Record), {}};
-    std::apply([&](const auto&... f) { (info.fields.push_back(describe(f)), ...); }, Record::layout().parts);
+    LayoutInfo info = {Record::layout().name, sizeof(Record), {}, {}};
+    std::apply([&](const auto&... f) { (append_field(info, f), ...); }, Record::layout().parts);
     return info;
 }
 
@@ -239,7 +248,7 @@ void append_part(LayoutInfo& info, const ArrayPart<View, T, Dimensions...>& part
 
 template <class View>
 LayoutInfo describe_block() {
-    LayoutInfo info = {View::layout().name, 0, {}};
+    LayoutInfo info = {View::layout().name, 0, {}, {}};
     std::apply([&](const auto&... part) { (append_part(info, part), ...); }, View::layout().parts);
     return info;
 }

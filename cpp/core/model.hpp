@@ -11,6 +11,11 @@ namespace kinodyn {
 // RevoluteX, Y and Z turn about a coordinate axis of a frame that is parallel to the parent's at angle zero, so that
 // most of the rotation matrix is zeros and ones. RevoluteAny turns about z of an arbitrarily placed frame.
 enum class Kind : std::int32_t { RevoluteX, RevoluteY, RevoluteZ, RevoluteAny, Prismatic, Ball, Free };
+constexpr auto codes_of(Kind) {
+    return codes("joint_kind", code("revolute_x", Kind::RevoluteX), code("revolute_y", Kind::RevoluteY),
+                 code("revolute_z", Kind::RevoluteZ), code("revolute_any", Kind::RevoluteAny),
+                 code("prismatic", Kind::Prismatic), code("ball", Kind::Ball), code("free", Kind::Free));
+}
 
 constexpr int dofs(Kind kind) { return kind == Kind::Free ? 6 : kind == Kind::Ball ? 3 : 1; }
 constexpr int coordinates(Kind kind) { return kind == Kind::Free ? 7 : kind == Kind::Ball ? 4 : 1; }

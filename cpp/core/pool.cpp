@@ -10,8 +10,11 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "core/interrupts.hpp"
 
 namespace kinodyn {
 
@@ -20,15 +23,36 @@ namespace {
 // Chunks shrink as the work runs out, so that all threads finish together, but not below a size worth the hand-over.
 constexpr long min_chunk = 32;            // states
 constexpr long min_parallel_work = 4096;  // states times bodies
+// A chunk that takes longer than this is followed by smaller ones, so that Ctrl-C is noticed soon.
+constexpr std::chrono::milliseconds long_chunk(20);
+constexpr long max_lanes = 8;
+
+// The states that one thread takes at a time.
+class ChunkSize {
+  public:
+    long limit() const { return limit_; }
+    // Takes the duration of a chunk into account.
+    void adapt(long states, std::chrono::steady_clock::duration duration) {
+        if (duration > long_chunk) limit_ = std::max(states / 2 / max_lanes * max_lanes, max_lanes);
+        if (4 * duration < long_chunk && limit_ < max_states) limit_ *= 2;
+    }
+
+  private:
+    static constexpr long max_states = 1L << 40;
+    long limit_ = 1024;
+};
 
 struct Job {
     Kernel kernel;
     const Call* call;
     int threads;
     std::atomic<long> next{0};
+    std::atomic<bool> interrupted{false};
     std::mutex mutex;
     Fault fault;
     std::exception_ptr error;
+
+    Job(Kernel of, const Call& with, int shared_by) : kernel(of), call(&with), threads(shared_by) {}
 
     // Never throws: an exception must not end a helper thread.
     void work() {
@@ -36,28 +60,42 @@ struct Job {
             run_chunks();
         } catch (...) {
             next.store(call->count);
+            interrupted.store(true);
             std::lock_guard<std::mutex> lock(mutex);
-            error = std::current_exception();
+            if (!error) error = std::current_exception();
         }
+    }
+    void help() {
+        const HelperInterrupts told(interrupted);
+        work();
+    }
+    Fault result() const {
+        if (error) std::rethrow_exception(error);
+        return fault;
     }
 
   private:
     // Takes the states [begin, end) for the caller; false if none are left.
-    bool take(long& begin, long& end) {
+    bool take(long most, long& begin, long& end) {
         begin = next.load();
         do {
             if (begin >= call->count) return false;
-            const long share = (call->count - begin) / (3 * threads) / min_chunk * min_chunk;
-            end = std::min(call->count, begin + std::max(share, min_chunk));
+            const long share =
+                threads == 1 ? call->count : (call->count - begin) / (3 * threads) / min_chunk * min_chunk;
+            end = std::min(call->count, begin + std::min(std::max(share, min_chunk), most));
         } while (!next.compare_exchange_weak(begin, end));
         return true;
     }
 
     void run_chunks() {
         long begin, end;
-        while (take(begin, end)) {
+        ChunkSize size;
+        while (take(size.limit(), begin, end)) {
+            const auto start = std::chrono::steady_clock::now();
             Fault found;
             kernel(*call, begin, end, found);
+            size.adapt(end - begin, std::chrono::steady_clock::now() - start);
+            poll_interrupt();
             if (found.kind == FaultKind::None) continue;
             next.store(call->count);  // stop; chunks before this one are being worked on already
             std::lock_guard<std::mutex> lock(mutex);
@@ -68,8 +106,13 @@ struct Job {
 
 class Pool {
   public:
-    explicit Pool(int helpers) {
-        for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
+    // The system may refuse threads, for want of memory or by a limit on processes; then there are fewer.
+    explicit Pool(int helpers) : requested_(helpers) {
+        try {
+            threads_.reserve(static_cast<std::size_t>(helpers));
+            for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
+        } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {}
     }
     ~Pool() {
         {
@@ -79,6 +122,7 @@ class Pool {
         wake_.notify_all();
         for (auto& t : threads_) t.join();
     }
+    int requested() const { return requested_; }
     int helpers() const { return static_cast<int>(threads_.size()); }
 
     void run(Job& job) {
@@ -125,12 +169,13 @@ class Pool {
             if (!job) continue;
             busy_.fetch_add(1);
             lock.unlock();
-            job->work();
+            job->help();
             lock.lock();
             if (busy_.fetch_sub(1) == 1) done_.notify_all();
         }
     }
 
+    const int requested_;
     std::vector<std::thread> threads_;
     std::mutex mutex_;
     std::condition_variable wake_, done_;
@@ -143,13 +188,14 @@ class Pool {
 int default_threads() {
     if (const char* text = std::getenv("KINODYN_THREADS")) {
         const int n = std::atoi(text);
-        if (n > 0) return n;
+        if (n > 0) return std::min(n, max_threads);
     }
-    const unsigned n = std::thread::hardware_concurrency();
-    return n ? static_cast<int>(n) : 1;
+    const int n = static_cast<int>(std::thread::hardware_concurrency());
+    return std::clamp(n, 1, max_threads);
 }
 
 std::atomic<int> thread_count{0};  // 0: not chosen yet
+std::atomic<int> refused{0};       // threads that could not be started, until they are reported
 std::mutex* in_use = nullptr;      // held while the pool works; a second caller then works alone
 Pool* pool = nullptr;
 
@@ -178,31 +224,48 @@ int threads() {
 
 void set_threads(int count) { thread_count.store(count); }
 
-Fault run_batch(Kernel kernel, const Call& call) {
-    const int n = threads();
-    const long bodies = static_cast<long>(call.model->bodies.size());
-    const bool share = n > 1 && call.count >= 2 * min_chunk && call.count * bodies >= min_parallel_work;
-    if (share) {
-        prepare();
-        std::unique_lock<std::mutex> lock(*in_use, std::try_to_lock);
-        if (lock) {
-            if (pool && pool->helpers() != n - 1) {
-                delete pool;
-                pool = nullptr;
-            }
-            if (!pool) pool = new Pool(n - 1);
-            Job job;
-            job.kernel = kernel;
-            job.call = &call;
-            job.threads = n;
-            pool->run(job);
-            if (job.error) std::rethrow_exception(job.error);
-            return job.fault;
-        }
+int take_refused_threads() { return refused.load(std::memory_order_relaxed) ? refused.exchange(0) : 0; }
+
+namespace {
+
+// The pool with n - 1 helpers, or fewer if the system refuses them.
+Pool& pool_of(int n) {
+    if (pool && pool->requested() != n - 1) {
+        delete pool;
+        pool = nullptr;
+    }
+    if (!pool) {
+        pool = new Pool(n - 1);
+        refused.store(n - 1 - pool->helpers());
+    }
+    return *pool;
+}
+
+// The calling thread alone.
+Fault run_alone(Kernel kernel, const Call& call) {
+    if (call.count > min_chunk) {
+        Job job(kernel, call, 1);
+        job.work();
+        return job.result();
     }
     Fault fault;
     if (call.count > 0) kernel(call, 0, call.count, fault);
     return fault;
+}
+
+}  // namespace
+
+Fault run_batch(Kernel kernel, const Call& call) {
+    const int n = threads();
+    const long bodies = static_cast<long>(call.model->bodies.size());
+    if (n == 1 || call.count < 2 * min_chunk || call.count * bodies < min_parallel_work) return run_alone(kernel, call);
+    prepare();
+    std::unique_lock<std::mutex> lock(*in_use, std::try_to_lock);
+    if (!lock) return run_alone(kernel, call);
+    Pool& helpers = pool_of(n);
+    Job job(kernel, call, helpers.helpers() + 1);
+    helpers.run(job);
+    return job.result();
 }
 
 char* thread_scratch(std::size_t bytes) {

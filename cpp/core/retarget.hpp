@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/distance.hpp"
 #include "core/layout.hpp"
 #include "core/model.hpp"
 
@@ -17,6 +18,7 @@ struct RetargetSettings {
     double max_change;      // of a coordinate in one iteration [rad or m]
     std::int32_t iterations;
     std::int32_t base_only;  // 1: joints stay, only the base moves
+    std::int32_t verify;     // 1: steps that do not lower the cost are rejected; 0: all are taken
 
     static constexpr auto layout() {
         using S = RetargetSettings;
@@ -24,7 +26,7 @@ struct RetargetSettings {
                      field("ground_weight", &S::ground_weight), field("smoothing", &S::smoothing),
                      field("base_smoothing", &S::base_smoothing), field("base_proximity", &S::base_proximity),
                      field("max_change", &S::max_change), field("iterations", &S::iterations),
-                     field("base_only", &S::base_only));
+                     field("base_only", &S::base_only), field("verify", &S::verify));
     }
 };
 
@@ -45,7 +47,10 @@ struct RetargetProblem {
     std::vector<std::vector<int>> chains;  // of each body: columns that move it and are in dofs, its own first
     double *q = nullptr, *z = nullptr, *u = nullptr;  // (nq, padded): positions, feasible positions, scaled multipliers
     std::vector<std::vector<int>> ground_points;      // of each body: points that must not be below z = 0
-    std::vector<double> ground_radius;     // of each body: largest distance of these points from its origin [m]
+    struct Box {
+        double centre[3], half[3];
+    };
+    std::vector<Box> ground_boxes;         // of each body: around these points [m]
     const bool* moving = nullptr;          // (padded): frames that are solved; a pack is if any of its frames is
     double* damping = nullptr;             // (padded): of the normal equations, adapted
     const double* target = nullptr;        // (tracked, 3, padded)
@@ -58,8 +63,11 @@ struct RetargetProblem {
     const double* max_step = nullptr;                              // (nq): from frame to frame
     const double* posture = nullptr;                               // (nq)
     const double *posture_weight = nullptr, *proximity = nullptr;  // (dofs)
-    double* point = nullptr;  // (points, 3, padded): results; of tracked points only, unless base_only
-    double* com = nullptr;    // (3, padded)
+    // results
+    double* point = nullptr;   // (tracked, 3, padded)
+    double* lowest = nullptr;  // (bodies, padded): height of the lowest point that must not be below z = 0, or a bound
+                               // above zero; only if base_only
+    double* com = nullptr;     // (3, padded)
 
     // Gradients of row r at frames from t on, one for each dof; `retarget_block` apart.
     const double* gradient_of(int r, long t) const {
@@ -68,5 +76,29 @@ struct RetargetProblem {
         return row_gradient + ((block * rows + r) * n) * retarget_block + t % retarget_block;
     }
 };
+
+// Rows gradient . q >= bound that keep the links of a robot apart, for frames of a clip.
+struct ClearanceProblem {
+    const Model* model = nullptr;
+    const DistanceQuery* query = nullptr;
+    double margin = 0, watched = 0;  // [m]: distance that is kept; beyond it, up to which pairs have rows
+    long count = 0, padded = 0;
+    int rows = 0;
+    const std::int64_t* frames = nullptr;  // (count)
+    const double* q = nullptr;             // (nq, padded)
+    const double* level = nullptr;         // (pairs) or (padded, pairs): distances of spheres at which links touch [m]
+    long level_stride = 0;                 // 0 or the number of pairs
+    const std::int32_t* number = nullptr;  // (pairs): of pairs with the same number only the nearest has a row
+    std::vector<int> dof_index;            // v index -> index in the columns of gradients, -1 for others
+    std::vector<int> coordinate;           // column -> q index of a joint with one coordinate, else -1
+    double* gradient = nullptr;            // (padded / block, rows, columns, block)
+    double* bound = nullptr;               // (rows, padded), `retarget_unused` where there are fewer pairs
+
+    double* gradient_of(int r, long t) const {
+        const long n = static_cast<long>(coordinate.size());
+        return gradient + ((t / retarget_block * rows + r) * n) * retarget_block + t % retarget_block;
+    }
+};
+constexpr double retarget_unused = -1e6;
 
 }  // namespace kinodyn

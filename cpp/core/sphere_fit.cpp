@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/interrupts.hpp"
+
 namespace kinodyn {
 
 namespace {
@@ -16,11 +18,12 @@ constexpr double thin_fraction = 0.2;       // layer below a concave one
 constexpr double cell_fraction = 0.5;       // radius of the cells of the interior
 constexpr double candidate_fraction = 0.7;  // radius of the cells that candidates are in
 
-// Smallest resolutions, as fractions of the square root of the area and of the extent: they bound the work.
-constexpr double area_fraction = 0.02, extent_fraction = 0.001;
-constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
+constexpr double extent_fraction = 0.001;  // of the extent of a solid: the smallest resolution for long thin ones
+constexpr double rounding = 1e-5;          // [m] added to the radii, so that float32 arithmetic stays conservative
 constexpr int max_candidates = 2500;
 constexpr double max_pieces = 2e5;  // into which the faces are divided: long thin ones may need very many
+// The surface passes through about this many cubes of the size of the resolution at most: rods need a sphere for each.
+constexpr double max_cubes = 1500, max_cubes_of_area = 2;
 constexpr int word_size = 64, block_size = 8;
 constexpr int patch_weight = 8;
 
@@ -195,6 +198,7 @@ class GreedyCover {
         }
         std::vector<Ball> chosen;
         while (!queue.empty() && queue.top().first > 0) {
+            poll_interrupt();
             const auto [gain, key] = queue.top();
             queue.pop();
             const int now = cover_.gain(sets[-key]);
@@ -286,10 +290,12 @@ double piece_count(const std::vector<Face>& faces, double size) {
 }  // namespace
 
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
-    const double least =
-        std::max(area_fraction * std::sqrt(surface.area()), extent_fraction * norm(surface.upper() - surface.lower()));
+    const double least = std::max(least_fit_resolution * std::sqrt(surface.area()),
+                                  extent_fraction * norm(surface.upper() - surface.lower()));
     double bound = std::max(resolution, least) - rounding;
     while (piece_count(faces, patch_fraction * bound) > max_pieces) bound *= 1.25;
+    const auto most = [&] { return max_cubes + max_cubes_of_area * surface.area() / (bound * bound); };
+    while (static_cast<double>(occupied_cubes(surface, faces, bound)) > most()) bound *= 1.25;
     CoverElements cover;
     const double layer =
         add_patches(surface, faces, patch_fraction * bound, thick_fraction * bound, thin_fraction * bound, cover);

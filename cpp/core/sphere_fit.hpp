@@ -13,8 +13,12 @@ struct Overshoot {
     double median = 0, p95 = 0, max = 0;
 };
 
+// Smallest resolution, as a fraction of the square root of the area: it bounds the work.
+constexpr double least_fit_resolution = 0.02;
+
 // Spheres that cover the solid inside `surface`, which has the triangles of `faces`. No point of them is farther
-// outside of it than `resolution` [m], or 1/50 of the square root of its area if that is more.
+// outside of it than `resolution` [m], or the smallest resolution if that is more, or what bounds the number of spheres
+// of long thin parts.
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution);
 
 Overshoot measure_overshoot(const TriangleBvh& surface, const std::vector<Ball>& spheres);

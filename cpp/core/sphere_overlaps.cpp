@@ -1,5 +1,7 @@
 #include "core/sphere_overlaps.hpp"
 
+#include "core/interrupts.hpp"
+
 namespace kinodyn {
 
 namespace {
@@ -82,6 +84,7 @@ std::vector<PairOverlaps> find_overlaps(const SphereLevels& levels, const std::v
     std::vector<PairOverlaps> found(pairs.size());
     PlacedSpheres spheres(levels);
     for (long state = 0; state < n_states; ++state) {
+        poll_interrupt();
         spheres.place(poses + 16 * state * static_cast<long>(levels.bounding.size()));
         for (std::size_t k = 0; k < pairs.size(); ++k) {
             if (!overlap(spheres.bounding[pairs[k].first], spheres.bounding[pairs[k].second])) continue;

@@ -38,25 +38,21 @@ struct CoriolisOperator {
 
 // Twists, accelerations, wrenches and Coriolis operators of the bodies for given q, v, a.
 template <class T>
-struct BodyMotion {
-    World<T> world;
-    Spatial<T>*v, *a, *f;
+struct BodyMotion : MovingBodies<T> {
+    using Moving = MovingBodies<T>;
+    using Moving::a, Moving::v, Moving::world;
+    Spatial<T>* f;
     CoriolisOperator<T>* B;
 
-    static long words(const Model& m) { return World<double>::words(m) + 30 * static_cast<long>(m.bodies.size()); }
+    static long words(const Model& m) { return Moving::words(m) + 18 * static_cast<long>(m.bodies.size()); }
     static BodyMotion take(Work<T>& w) {
         const long n = static_cast<long>(w.model.bodies.size());
-        return {World<T>::take(w), w.template take_as<Spatial<T>>(n), w.template take_as<Spatial<T>>(n),
-                w.template take_as<Spatial<T>>(n), w.template take_as<CoriolisOperator<T>>(n)};
-    }
-    static Spatial<T> ground(const Model& model) {
-        const double* g = model.gravity;
-        return {{T(-g[0]), T(-g[1]), T(-g[2])}, {T(0.0), T(0.0), T(0.0)}};
+        return {Moving::take(w), w.template take_as<Spatial<T>>(n), w.template take_as<CoriolisOperator<T>>(n)};
     }
     // Needs the inertias of single bodies, so before gather().
     void move(const Model& model, const T* qd, const T* qdd) {
         for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-            move_body(model, world, static_cast<int>(i), qd, qdd, ground(model), v, a);
+            move_body(model, world, static_cast<int>(i), qd, qdd, Moving::ground(model), v, a);
             B[i] = CoriolisOperator<T>::of(world.I[i], v[i]);
             f[i] = world.I[i] * a[i] + cross_force(v[i], world.I[i] * v[i]);
         }

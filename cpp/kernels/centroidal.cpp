@@ -44,21 +44,16 @@ struct CentroidalMatrix {
 template <bool rate>
 struct Momentum {
     static constexpr bool sparse = false;
-    static long words(const Call& c) {
-        return World<double>::words(*c.model) + 12 * static_cast<long>(c.model->bodies.size());
-    }
+    static long words(const Call& c) { return MovingBodies<double>::words(*c.model); }
     template <class T>
     static void run(Work<T>& w) {
         const Model& model = w.model;
-        const int n = static_cast<int>(model.bodies.size());
-        auto world = World<T>::take(w);
-        auto* v = w.template take_as<Spatial<T>>(n);
-        auto* a = w.template take_as<Spatial<T>>(n);
+        auto [world, v, a] = MovingBodies<T>::take(w);
         world.place_all(model, w.in[0]);
         const Vec3<T> zero = {0.0, 0.0, 0.0};
         Spatial<T> sum = {zero, zero};
         Vec3<T> moment = zero;
-        for (int i = 0; i < n; ++i) {
+        for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
             move_body(model, world, i, w.in[1], rate ? w.in[2] : nullptr, Spatial<T>{zero, zero}, v, a);
             moment += world.I[i].h;
             if constexpr (rate)

@@ -6,9 +6,20 @@
 namespace kinodyn {
 
 enum class IkMethod : std::int32_t { LevenbergMarquardt, Transpose, Pseudoinverse, DampedLeastSquares, Newton };
+constexpr auto codes_of(IkMethod) {
+    using M = IkMethod;
+    return codes("ik_method", code("levenberg_marquardt", M::LevenbergMarquardt), code("transpose", M::Transpose),
+                 code("pseudoinverse", M::Pseudoinverse), code("damped_least_squares", M::DampedLeastSquares),
+                 code("newton", M::Newton));
+}
 
 // How a solve of one state ended; output `ending`.
 enum class IkEnding : std::int32_t { Converged, Stalled, OutOfIterations, Singular };
+constexpr auto codes_of(IkEnding) {
+    using E = IkEnding;
+    return codes("ik_ending", code("converged", E::Converged), code("stalled", E::Stalled),
+                 code("out_of_iterations", E::OutOfIterations), code("singular", E::Singular));
+}
 
 struct IkSettings {
     double position_tolerance;     // [m]

@@ -23,6 +23,24 @@ inline void move_body(const Model& model, const World<T>& world, int i, const T*
     if (!root) a[i] += cross_motion(v[i], own);  // at the root v is `own` itself
 }
 
+// Placements, twists and spatial accelerations of the bodies.
+template <class T>
+struct MovingBodies {
+    World<T> world;
+    Spatial<T>*v, *a;
+
+    static long words(const Model& m) { return World<double>::words(m) + 12 * static_cast<long>(m.bodies.size()); }
+    static MovingBodies take(Work<T>& w) {
+        const long n = static_cast<long>(w.model.bodies.size());
+        return {World<T>::take(w), w.template take_as<Spatial<T>>(n), w.template take_as<Spatial<T>>(n)};
+    }
+    // The world at rest, in which gravity is an acceleration upwards.
+    static Spatial<T> ground(const Model& model) {
+        const double* g = model.gravity;
+        return {{T(-g[0]), T(-g[1]), T(-g[2])}, {T(0.0), T(0.0), T(0.0)}};
+    }
+};
+
 // CoM relative to the common point, after gather(): the roots then have the inertia of the whole robot.
 template <class T>
 inline Vec3<T> centre(const Model& model, const World<T>& world) {

@@ -7,8 +7,10 @@
 // The x-step is one Gauss-Newton step of each frame, whose frames do not depend on each other: they are solved in the
 // lanes of packs. The z-step couples frames, but not joints. Inequality rows (distances of links) and points below the
 // ground are penalties in the x-step.
+#include "core/interrupts.hpp"
 #include "kernels/retarget_clip.hpp"
 #include "kernels/retarget_frames.hpp"
+#include "kernels/retarget_rows.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -25,15 +27,23 @@ void retarget(const Call& call, long, long, Fault&) {
             bool moving = false;
             for (int i = 0; i < lanes; ++i) moving |= problem.moving[t + i];
             if (moving) frame.run(t);
+            poll_interrupt();
         }
         if (!problem.settings.base_only) clip.run();
     }
     for (long t = 0; t < problem.padded; t += lanes) frame.measure(t);
 }
 
+void retarget_rows(const Call& call, long, long, Fault&) {
+    const ClearanceProblem& problem = *call.as<const ClearanceProblem*>();
+    const std::size_t bytes = static_cast<std::size_t>(ClearanceRows::words(problem)) * sizeof(double);
+    ClearanceRows rows(problem, reinterpret_cast<double*>(thread_scratch(bytes)));
+    for (long k = 0; k < problem.count; ++k) rows.run(problem.frames[k]);
+}
+
 }  // namespace
 
-constexpr KernelEntry entries[] = {{"retarget", retarget}};
+constexpr KernelEntry entries[] = {{"retarget", retarget}, {"retarget_rows", retarget_rows}};
 extern const KernelList retarget_kernels;
 const KernelList retarget_kernels = entries;
 

@@ -49,6 +49,10 @@ class FrameStep {
         fix_at_limits();
         solve();
         integrate();
+        if (!p_.settings.verify) {
+            for (int k = 0; k < model_.nq; ++k) save(p_.q + k * p_.padded + t, q_[k]);
+            return;
+        }
         place();
         // a step that does not lower the cost is rejected, and the next one is shorter (D. W. Marquardt, 1963)
         const T better = L::one_if_less(add_all(false), before);
@@ -56,16 +60,18 @@ class FrameStep {
         for (int k = 0; k < model_.nq; ++k) save(p_.q + k * p_.padded + t, better * q_[k] + (1.0 - better) * old_[k]);
     }
 
-    // Positions of the points and of the CoM.
+    // Positions of tracked points and of the CoM, and the lowest points of bodies.
     void measure(long t) {
         for (int k = 0; k < model_.nq; ++k) q_[k] = load(p_.q + k * p_.padded + t);
         place();
-        const int measured = p_.settings.base_only ? p_.points : p_.tracked;
-        for (int k = 0; k < measured; ++k) {
+        for (int k = 0; k < p_.tracked; ++k) {
             const Vec3<Pack> x = position(k) + origin_;
             double* out = p_.point + 3 * k * p_.padded + t;
             save(out, x.x), save(out + p_.padded, x.y), save(out + 2 * p_.padded, x.z);
         }
+        if (p_.settings.base_only)
+            for (std::size_t body = 0; body < model_.bodies.size(); ++body)
+                save(p_.lowest + body * p_.padded + t, lowest(body));
         if (model_.total_mass <= 0) return;
         gather();
         const Vec3<Pack> com = T(1 / model_.total_mass) * h_[0] + origin_;
@@ -97,9 +103,10 @@ class FrameStep {
     T *q_, *old_, *N_, *g_, *free_;
     Vec3<T>* c_;
     Vec3<T> origin_;
-    bool coupled_ = false;  // whether rows of the frame are active
+    bool coupled_ = false;  // whether rows of the frame are active, or the CoM
 
     static constexpr double min_damping = 1e-5, max_damping = 1e4;
+    static constexpr double ground_tolerance = 2e-4;  // [m] below the ground, which locked soles do not exceed
 
     // The cost of the frame, without the CoM; with `derivatives`, also the normal equations.
     T add_all(bool derivatives) {
@@ -112,10 +119,28 @@ class FrameStep {
         place_columns(model_, q_, angles_, at_, S_, origin_, [](int) {});
     }
 
-    // Could a point of the body be below the ground in any lane, however the body is turned?
+    // Lower bound of the heights of a body's points: the lowest corner of the box around them.
+    T lower_bound(std::size_t body) const {
+        const RetargetProblem::Box& box = p_.ground_boxes[body];
+        const Vec3<T>& up = at_[body].R.z;
+        const T extent = box.half[0] * L::larger(up.x, -up.x) + box.half[1] * L::larger(up.y, -up.y) +
+                         box.half[2] * L::larger(up.z, -up.z);
+        return at_[body].p.z + origin_.z + dot(up, vec(box.centre)) - extent;
+    }
+    // Could a point of the body be below the ground in any lane?
     bool reaches_ground(std::size_t body) const {
         return p_.ground_points[body].size() > 0 &&
-               !L::all_zero(L::one_if_less(at_[body].p.z + origin_.z, T(p_.ground_radius[body])));
+               !L::all_zero(L::one_if_less(lower_bound(body), T(-ground_tolerance)));
+    }
+    T height(std::size_t body, int k) const {
+        return at_[body].p.z + dot(at_[body].R.z, vec(p_.point_local + 3 * k)) + origin_.z;
+    }
+    T lowest(std::size_t body) const {
+        if (p_.ground_points[body].empty()) return T(HUGE_VAL);
+        if (!reaches_ground(body)) return lower_bound(body);
+        T low = T(HUGE_VAL);
+        for (const int k : p_.ground_points[body]) low = L::smaller(low, height(body, k));
+        return low;
     }
     Vec3<T> position(int k) const {
         const Placement<T>& body = at_[p_.point_body[k]];
@@ -200,12 +225,12 @@ class FrameStep {
         for (std::size_t body = 0; body < model_.bodies.size(); ++body) {
             if (!reaches_ground(body)) continue;
             for (const int k : p_.ground_points[body]) {
-                const T height = at_[body].p.z + dot(at_[body].R.z, vec(p_.point_local + 3 * k)) + origin_.z;
-                const T below = L::one_if_less(height, T(0.0));
+                const T z = height(body, k) + ground_tolerance;
+                const T below = L::one_if_less(z, T(0.0));
                 if (L::all_zero(below)) continue;
                 const T weight = below * (p_.settings.ground_weight * p_.settings.ground_weight);
-                cost += weight * height * height;
-                if (derivatives) add_height(p_.chains[body], position(k), weight, height);
+                cost += weight * z * z;
+                if (derivatives) add_height(p_.chains[body], position(k), weight, z);
             }
         }
         return cost;
@@ -233,6 +258,7 @@ class FrameStep {
         const T x = load(p_.com_target + t_) - com.x, y = load(p_.com_target + p_.padded + t_) - com.y;
         const T cost = squared * (x * x + y * y), dx = squared * x, dy = squared * y;
         if (!derivatives) return cost;
+        coupled_ = true;
         for (int i = 0; i < n_; ++i) c_[i] = {T(0.0), T(0.0), T(0.0)};
         for (int column = 0; column < model_.ncolumns; ++column) {
             const int i = index(column), body = model_.column_body[static_cast<std::size_t>(column)];

@@ -12,19 +12,16 @@ enum { poses, columns, mass_matrix, bias, com, com_jacobian, com_velocity, momen
 struct State {
     static constexpr bool sparse = true;
     static long words(const Call& c) {
-        return World<double>::words(*c.model) + 18 * static_cast<long>(c.model->bodies.size());
+        return MovingBodies<double>::words(*c.model) + 6 * static_cast<long>(c.model->bodies.size());
     }
 
     template <class T>
     static void run(Work<T>& w) {
         const Model& model = w.model;
         const int n = static_cast<int>(model.bodies.size());
-        auto world = World<T>::take(w);
-        auto* v = w.template take_as<Spatial<T>>(n);
-        auto* a = w.template take_as<Spatial<T>>(n);
+        auto [world, v, a] = MovingBodies<T>::take(w);
         auto* f = w.template take_as<Spatial<T>>(n);
-        const double* g = model.gravity;
-        const Spatial<T> ground = {{T(-g[0]), T(-g[1]), T(-g[2])}, {T(0.0), T(0.0), T(0.0)}};
+        const Spatial<T> ground = MovingBodies<T>::ground(model);
         const Vec3<T> zero = {0.0, 0.0, 0.0};
 
         world.place_all(model, w.in[0]);
@@ -44,7 +41,7 @@ struct State {
         write(com + world.origin, w.out[out::com]);
         write(model.inverse_mass * momentum.lin, w.out[out::com_velocity]);
         write(about(com, momentum), w.out[out::momentum]);
-        write(force.lin + model.total_mass * vec(g), w.out[out::momentum_bias]);
+        write(force.lin + model.total_mass * vec(model.gravity), w.out[out::momentum_bias]);
         write(force.ang - cross(com, force.lin), w.out[out::momentum_bias] + 3);
         poses(w, world);
         for (int c = 0; c < model.ncolumns; ++c) write(world.S[c], w.out[out::columns] + 6 * c);

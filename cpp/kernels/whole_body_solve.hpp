@@ -7,6 +7,7 @@
 // would improve by the linear model takes a small trial step, and the residuals of the levels above decide there.
 #pragma once
 
+#include "core/interrupts.hpp"
 #include "kernels/whole_body_cuts.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -50,8 +51,10 @@ class WholeBodySolve {
             w.out[whole_body_io::ActiveBounds][k] = state->steps > 0 ? warm_start[k] : 0;
         if (!step_.solving) step_.remember();
         if (state->done == 0) {
-            do iterate();
-            while (state->done == 0 && step_.settings.pausing == 0);
+            do {
+                poll_interrupt();
+                iterate();
+            } while (state->done == 0 && step_.settings.pausing == 0);
         } else {
             for (long k = 0; k < w.call.out[whole_body_io::Errors].size; ++k) w.out[whole_body_io::Errors][k] = 0;
         }

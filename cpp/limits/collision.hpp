@@ -3,6 +3,7 @@
 // zero Jacobian and an unlimited margin.
 #pragma once
 
+#include "limits/joint_bounds.hpp"
 #include "limits/near_pairs.hpp"
 #include "limits/step_cuts.hpp"
 #include "tasks/fields.hpp"
@@ -52,8 +53,7 @@ class CollisionLimit {
     int pair(int row) const { return near_[row].pair; }
 
     void error(double* e) const {
-        constexpr double unlimited = 1e30;
-        for (int k = 0; k < rows_; ++k) e[k] = k < used_ ? near_[k].distance - parameters_.margin : unlimited;
+        for (int k = 0; k < rows_; ++k) e[k] = k < used_ ? near_[k].distance - parameters_.margin : no_limit;
     }
 
     // The pair of each row, -1 if there is none.

@@ -1,11 +1,12 @@
-// Joint bounds for both solvers: the intersection of all limits, by coordinate. 1e30 represents no limit.
+// Joint bounds for both solvers: the intersection of all limits, by coordinate.
 #pragma once
 
 #include "core/layout.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-constexpr double unlimited = 1e29;  // larger values count as no limit
+constexpr double no_limit = 1e30;   // given for a quantity without a limit: arguments are finite
+constexpr double unlimited = 1e29;  // values from here on count as no limit
 
 struct JointBoundsSizes {
     std::int32_t nq, nv;
@@ -15,9 +16,13 @@ struct JointBoundsSizes {
     }
 };
 
-// The limit that bounds the acceleration of a joint, and its name.
+// The limit that bounds the acceleration of a joint.
 enum class JointLimit : int { Acceleration, Velocity, Position };
-constexpr const char* joint_limit_names[] = {"acceleration", "velocity", "position"};
+constexpr auto codes_of(JointLimit) {
+    using L = JointLimit;
+    return codes("joint_limit", code("acceleration", L::Acceleration), code("velocity", L::Velocity),
+                 code("position", L::Position));
+}
 
 struct JointBounds {
     const double *lower, *upper;                      // of positions

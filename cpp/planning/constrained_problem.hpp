@@ -10,8 +10,24 @@
 namespace kinodyn {
 
 enum class ConstraintKind : std::int32_t { Pose, Com };
+constexpr auto codes_of(ConstraintKind) {
+    return codes("path_constraint_kind", code("pose", ConstraintKind::Pose), code("com", ConstraintKind::Com));
+}
+
 // How the rotation from the region to the frame is bounded: by its angle, or by each of three numbers.
 enum class RotationBound : std::int32_t { Angle, EulerXyz, RotationVector };
+constexpr auto codes_of(RotationBound) {
+    using B = RotationBound;
+    return codes("rotation_bound", code("angle", B::Angle), code("xyz", B::EulerXyz),
+                 code("rotation_vector", B::RotationVector));
+}
+
+// The region of the point.
+enum class RegionShape : std::int32_t { Box, Cylinder, Sphere };
+constexpr auto codes_of(RegionShape) {
+    using S = RegionShape;
+    return codes("region_shape", code("box", S::Box), code("cylinder", S::Cylinder), code("sphere", S::Sphere));
+}
 
 // A task space region for a point and the axes of a frame, relative to a reference frame; or a half-space of the CoM.
 // Vertices of a path are inside of the region; between them it may be violated by the tolerances.
@@ -23,13 +39,13 @@ struct PathConstraint {
     double offset;                                     // [m]
     double angle;                                      // largest rotation from the region, infinite: free [rad]
     double angles[3];                                  // the largest of each number, by `rotation_bound` [rad]
-    double radius;                                     // of the first `round_axes` coordinates of the point [m]
+    double radius;                                     // of a sphere, or of a cylinder along z [m]
     double position_tolerance, orientation_tolerance;  // [m], [rad]
     ConstraintKind kind;
     std::int32_t frame, reference;  // -1: the world
     std::int32_t axis_only;         // the angle is that between `axis` and z of the region; turns about z are free
     RotationBound rotation_bound;
-    std::int32_t round_axes;  // 3: a sphere, 2: a cylinder along z, 0: a box
+    RegionShape region_shape;
 
     static constexpr auto layout() {
         using C = PathConstraint;
@@ -40,7 +56,7 @@ struct PathConstraint {
                      field("position_tolerance", &C::position_tolerance),
                      field("orientation_tolerance", &C::orientation_tolerance), field("kind", &C::kind),
                      field("frame", &C::frame), field("reference", &C::reference), field("axis_only", &C::axis_only),
-                     field("rotation_bound", &C::rotation_bound), field("round_axes", &C::round_axes));
+                     field("rotation_bound", &C::rotation_bound), field("region_shape", &C::region_shape));
     }
 };
 

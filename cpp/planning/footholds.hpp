@@ -56,7 +56,12 @@ struct FootholdRules {
     }
 };
 
-enum class FootholdStatus { supported = 0, no_ground = 1, too_steep = 2, too_little = 3, blocked = 4 };
+enum class FootholdStatus : std::int32_t { supported, no_ground, too_steep, too_little, blocked };
+constexpr auto codes_of(FootholdStatus) {
+    using S = FootholdStatus;
+    return codes("foothold_status", code("supported", S::supported), code("no_ground", S::no_ground),
+                 code("too_steep", S::too_steep), code("too_little", S::too_little), code("blocked", S::blocked));
+}
 
 // The sole is at height z at its origin, and rises by (gx, gy) along x and y.
 struct Foothold {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "core/interrupts.hpp"
 #include "planning/footstep_distances.hpp"
 #include "planning/goal_distances.hpp"
 #include "planning/state_table.hpp"
@@ -190,6 +191,7 @@ class FootstepSearch {
         }
         FootstepPath path;
         while (!open.empty()) {
+            poll_interrupt();
             const Open top = open.top();
             open.pop();
             State& state = states_[static_cast<std::size_t>(top.state)];

@@ -110,8 +110,8 @@ class Projection {
     static V outside(const PathConstraint& c, const V& x) {
         const V box = {beyond(x.x, c.lower[0], c.upper[0]), beyond(x.y, c.lower[1], c.upper[1]),
                        beyond(x.z, c.lower[2], c.upper[2])};
-        if (c.round_axes == 0) return box;
-        const bool sphere = c.round_axes == 3;
+        if (c.region_shape == RegionShape::Box) return box;
+        const bool sphere = c.region_shape == RegionShape::Sphere;
         const double r = __builtin_sqrt(x.x * x.x + x.y * x.y + (sphere ? x.z * x.z : 0));
         const double rest = r > c.radius ? 1 - c.radius / r : 0;
         return {rest * x.x, rest * x.y, sphere ? rest * x.z : box.z};

@@ -33,6 +33,11 @@ struct TaskEntry {
 
 // Quantities that the kernel task_rows computes.
 enum class TaskOutput : int { Error, Jacobian, Drift, Labels, BrakingLabels };
+constexpr auto codes_of(TaskOutput) {
+    using O = TaskOutput;
+    return codes("task_output", code("error", O::Error), code("jacobian", O::Jacobian), code("drift", O::Drift),
+                 code("labels", O::Labels), code("braking_labels", O::BrakingLabels));
+}
 
 // Settings of the kernel `task_rows`.
 struct TaskRowsPlan {

@@ -25,6 +25,7 @@ CHAPTERS = {
     "Equations of motion": {11: "derivations", 12: "identification", 13: "contacts", 14: "contacts"},
     "Trajectories and control": {15: "trajectories", 18: "control", 19: "control", 20: "control"},
     "Collision and planning": {28: "planning", 29: "planning", 31: "planning"},
+    "ROS 2 and MoveIt": {32: "ros", 33: "ros"},
     "Simulation": {16: "simulation", 17: "simulation"},
     "Humanoids: reaching, balance, walking": {
         9: "inverse_kinematics",
@@ -34,6 +35,7 @@ CHAPTERS = {
         23: "walking",
         24: "walking",
     },
+    "PyTorch and JAX": {34: "pytorch_jax", 35: "pytorch_jax", 36: "pytorch_jax"},
     "Viewer and performance": {25: "viewer", 26: "architecture"},
 }
 

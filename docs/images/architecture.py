@@ -13,7 +13,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("derivation", "identification", "tasks", "limits"),
     ("ik", "trajectory"),
     ("control", "balance"),
-    ("recording", "terrain", "sim"),
+    ("rosmsgs", "recording", "terrain", "sim"),
     ("planning", "estimation", "walking", "retarget"),
     ("jobs", "interop", "report", "viewer", "cli"),
 )
@@ -23,10 +23,11 @@ NOTES = {
     "dynamics": "centroidal, contact",
     "ik": "analytic, numeric,\nwhole body",
     "sim": "native, MuJoCo",
+    "rosmsgs": "messages of ROS 2",
     "recording": "states over time",
     "retarget": "human motion",
     "jobs": "shards",
-    "interop": "MoveIt",
+    "interop": "MoveIt, ROS 2",
 }
 CORE = (1, 7)  # columns whose arithmetic is in the C++ core
 FILLS = ("#f1f3f7", "#dbe7f7", "#c9dcf5", "#c9dcf5", "#b4cff1", "#9fc1ec", "#93b9ea", "#86b0e6", "#f6d7b0")

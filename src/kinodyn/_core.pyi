@@ -69,6 +69,93 @@ def momentum_rate(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: O
 def rnea_derivatives(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Triple | None, /) -> Triple: ...
 def aba_derivatives(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, out: Triple | None, /) -> Triple: ...
 def regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out, /) -> Array: ...
+def hessian(robot: Robot, q: ArrayLike, frame: str | int, reference: str, out: Out, /) -> Array: ...
+def poses_vjp(robot: Robot, q: ArrayLike, gradient: ArrayLike, frames: object, out: Out, /) -> Array: ...
+def com_vjp(robot: Robot, q: ArrayLike, gradient: ArrayLike, out: Out, /) -> Array: ...
+
+class VelocityVjp(NamedTuple):
+    q: Array
+    v: Array
+
+def velocity_vjp(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    gradient: ArrayLike,
+    frame: str | int,
+    reference: str,
+    out: VelocityVjp | None,
+    /,
+) -> VelocityVjp: ...
+
+class IntegrateVjp(NamedTuple):
+    q: Array
+    v: Array
+
+def integrate_vjp(
+    robot: Robot, q: ArrayLike, v: ArrayLike, gradient: ArrayLike, out: IntegrateVjp | None, /
+) -> IntegrateVjp: ...
+
+class DifferenceVjp(NamedTuple):
+    q0: Array
+    q1: Array
+
+def difference_vjp(
+    robot: Robot, q0: ArrayLike, q1: ArrayLike, gradient: ArrayLike, out: DifferenceVjp | None, /
+) -> DifferenceVjp: ...
+
+class RneaVjp(NamedTuple):
+    q: Array
+    v: Array
+    a: Array
+    wrenches: Array
+
+def rnea_vjp(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    gradient: ArrayLike,
+    wrenches: object,
+    out: RneaVjp | None,
+    /,
+) -> RneaVjp: ...
+
+class ConstrainedVjp(NamedTuple):
+    q: Array
+    v: Array
+    wrenches: Array
+
+def constrained_vjp(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    x: ArrayLike,
+    forces: ArrayLike,
+    g: ArrayLike,
+    constraints: Sequence[Records],
+    poses: Sequence[Array],
+    wrenches: object,
+    /,
+) -> ConstrainedVjp: ...
+
+class AbaVjp(NamedTuple):
+    q: Array
+    v: Array
+    tau: Array
+    wrenches: Array
+
+def aba_vjp(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    gradient: ArrayLike,
+    wrenches: object,
+    out: AbaVjp | None,
+    /,
+) -> AbaVjp: ...
 
 class State(NamedTuple):
     poses: Array
@@ -221,7 +308,7 @@ Targets = dict[str, tuple[Array, Array]]  # frame -> pose (..., 16) and weights 
 class Ik(NamedTuple):
     q: Array
     iterations: Array
-    ending: Array
+    ending: Array  # codes "ik_ending"
 
 class IkSolution(NamedTuple):
     q: Array
@@ -263,10 +350,6 @@ def ik_residual(
     robot: Robot, q: ArrayLike, lower: Array, upper: Array, tolerances: Records, targets: Targets, /
 ) -> IkResidual: ...
 def are_poses(poses: Array, /) -> bool: ...
-
-task_kinds: tuple[str, ...]
-joint_limits: tuple[str, ...]
-
 def task_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, entries: np.ndarray, numbers: Array, rows: int, output: int, /
 ) -> Array: ...
@@ -302,7 +385,7 @@ class IdQp(NamedTuple):
     task_residuals: Array
     excess: Array
     contact_residuals: Array
-    joint_limits: Array  # index into `joint_limits`
+    joint_limits: Array  # codes "joint_limit"
     info: Array  # layout "id_qp_info"
 
 def id_qp(
@@ -347,6 +430,8 @@ def frame_control(
     /,
 ) -> FrameControl: ...
 def layouts() -> dict[str, np.dtype[np.void] | list[tuple[str, str, tuple[int | str, ...]]]]: ...
+def codes() -> dict[str, dict[str, int]]: ...
+def constants() -> dict[str, float]: ...
 def stack_sides(
     x_lower: Array | None, x_upper: Array | None, lower: Array | None, upper: Array | None, n: int, m: int
 ) -> tuple[Array, Array]: ...
@@ -645,6 +730,22 @@ def retarget(
     bounds: Array,
     weights: Array,
     point: Array,
+    lowest: Array,
     com: Array,
     /,
 ) -> None: ...
+def retarget_rows(
+    robot: Robot,
+    query: DistanceQuery,
+    margin: float,
+    watched: float,
+    frames: NDArray[np.int64],
+    q: Array,
+    level: Array,
+    number: NDArray[np.int32],
+    dofs: NDArray[np.int32],
+    gradient: Array,
+    bound: Array,
+    /,
+) -> None: ...
+def parse_rows(text: bytes, start: int, first: int, step: int, count: int, columns: int, /) -> Array | None: ...

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import TypeVar, get_args
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array, MatrixLike, Reference
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError, SingularError, unknown_name
 
 Item = TypeVar("Item")
 
@@ -25,7 +27,7 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
     try:
         given = np.asarray(value)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "iuf" else None
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"{what} must be numbers of shape {_shape_text(core)}, got {value!r}") from cause
     if array is None:
         raise InputError(f"{what} must be real numbers of shape {_shape_text(core)}, got {value!r}")
@@ -66,6 +68,64 @@ def shape_of(value: ArrayLike) -> tuple[int, ...]:
         return ()
 
 
+def reals(what: str, value: ArrayLike) -> Array:
+    """Return a value as real numbers, NaN and infinite ones included, or raise."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind in "iufb":
+            return given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as cause:
+        raise InputError(f"{what} must be real numbers, got {value!r}") from cause
+    raise InputError(f"{what} must be real numbers, got {value!r}")
+
+
+def flag(what: str, value: object) -> bool:
+    """Return True or False, or raise."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{what} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def instance(what: str, value: object, kind: type, described: str) -> None:
+    """Raise unless a value is an object of a class."""
+    if not isinstance(value, kind):
+        raise InputError(f"{what} must be {described}, got {type(value).__name__}")
+
+
+def as_path(what: str, value: object) -> Path:
+    """Return the path of a file, or raise; a name with a null byte is none."""
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise InputError(f"{what} must be the path of a file, got {value!r}")
+    return Path(value)
+
+
+def number(what: str, value: ArrayLike) -> float:
+    """Return one finite number, or raise."""
+    if type(value) is float and -MAX_MAGNITUDE <= value <= MAX_MAGNITUDE:
+        return value
+    found = _scalar(value)
+    if not -MAX_MAGNITUDE <= found <= MAX_MAGNITUDE:
+        raise InputError(f"{what} must be a finite number, got {value!r}")
+    return found
+
+
+def same_shape(**named: ArrayLike) -> tuple[Array, ...]:
+    """Return arguments of finite numbers stretched to a common shape, or raise an error that names them."""
+    arrays = [numbers(name, value) for name, value in named.items()]
+    try:
+        return tuple(np.broadcast_arrays(*arrays))
+    except ValueError as cause:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(named, arrays, strict=True))
+        raise InputError(f"shapes must be compatible, got {shapes}") from cause
+
+
+def not_overflown(what: str, result: Array) -> Array:
+    """Return a result, or raise if numbers were too large to compute it."""
+    if not np.isfinite(result).all():
+        raise SingularError(f"{what} is not finite: the arguments are too large or too small to compute it")
+    return result
+
+
 def positive(what: str, value: ArrayLike) -> float:
     """Return one number above 0, or raise."""
     if type(value) is float and 0.0 < value <= MAX_MAGNITUDE:
@@ -86,13 +146,25 @@ def nonnegative(what: str, value: ArrayLike) -> float:
     return number
 
 
+def at_most(what: str, value: float, most: float) -> float:
+    """Return a number up to `most`, or raise."""
+    if not value <= most:
+        raise InputError(f"{what} must be at most {most:g}, got {value:g}")
+    return value
+
+
 def _scalar(value: ArrayLike) -> float:
     """Return one real number, NaN for anything else."""
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
     return float(array) if array.shape == () and array.dtype.kind in "iuf" else math.nan
+
+
+def seed_number(value: object) -> int:
+    """Return the seed of a random number generator, or raise."""
+    return integer("seed", value, 0, 2**63 - 1)
 
 
 def integer(what: str, value: object, least: int = 0, most: int | None = None) -> int:
@@ -176,7 +248,7 @@ def nonnegative_vector(what: str, value: ArrayLike, n: int, each: str) -> Array:
     """Return one number or n numbers, none negative, as (n,), or raise an error that names what `each` belongs to."""
     try:
         given = np.array(np.broadcast_to(np.asarray(value, dtype=float), (n,)))
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"{what} must be one number or ({n},), one for each {each}") from cause
     if not (given >= 0).all():
         raise InputError(f"{what} must be nonnegative, got {given.tolist()}")
@@ -227,6 +299,14 @@ def as_rotation(value: MatrixLike, what: str = "rotation") -> Array:
     R = numbers(what, matrix, 3, 3)
     _check_rotation(what, R)
     return R
+
+
+def positions(what: str, value: MatrixLike) -> Array:
+    """Return positions `(..., 3)`, or raise, also for a rotation matrix: it is a mistake where poses are meant."""
+    array = numbers(what, value, 3)
+    if array.shape[-2:] == (3, 3) and (np.abs(array @ np.swapaxes(array, -1, -2) - np.eye(3)) < UNIT_TOLERANCE).all():
+        raise InputError(f"{what} must be poses (..., 4, 4) or positions (..., 3), got rotation matrices {array.shape}")
+    return array
 
 
 def _is_pose(array: Array) -> bool:
@@ -293,7 +373,7 @@ def broadcast(*arrays_and_ranks: tuple[Array, int]) -> tuple[Array, ...]:
 
 def check_reference(reference: str) -> None:
     """Raise unless `reference` is one of `kinodyn.arrays.Reference`."""
-    if reference not in get_args(Reference):
+    if not isinstance(reference, str) or reference not in get_args(Reference):
         one_of("reference", reference, ("local_world_aligned", "local", "world"))
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,9 +19,25 @@ __all__ = [
     "UnknownNameError",
 ]
 
+# frames that are not the caller's: this package, and the context managers that it uses
+INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
+
+
+MAX_MESSAGE = 1500  # characters; messages quote what they were given
+
 
 class KinodynError(Exception):
-    """Root of all errors that kinodyn raises."""
+    """Root of all errors that kinodyn raises; long messages are cut in the middle."""
+
+    def __str__(self) -> str:
+        return bounded(super().__str__())
+
+
+def bounded(text: str) -> str:
+    """Cut a long message in the middle: it begins with what is wrong and ends with what to do."""
+    if len(text) <= MAX_MESSAGE:
+        return text
+    return f"{text[: 2 * MAX_MESSAGE // 3]} ... ({len(text)} characters) ... {text[-MAX_MESSAGE // 4 :]}"
 
 
 class DescriptionError(KinodynError, ValueError):
@@ -61,7 +81,31 @@ def _rebuild_description_error(
 
 
 class DescriptionWarning(UserWarning):
-    """A part of a robot description that is ignored or missing; the robot loads without it."""
+    """A part of a robot description that is ignored or missing; the robot loads without it.
+
+    Parameters
+    ----------
+    message : str
+    parts : sequence of str, optional
+        The messages that this one joins.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        As given; the message itself by default.
+    """
+
+    def __init__(self, message: str, parts: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.parts = tuple(parts) or (message,)
+
+
+def warn(message: str, parts: Iterable[str] = ()) -> None:
+    """Raise a `DescriptionWarning` at the line outside of kinodyn that led to it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(DescriptionWarning(message, parts), stacklevel=level)
 
 
 class InputError(KinodynError, ValueError):

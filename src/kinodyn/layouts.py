@@ -1,13 +1,15 @@
-"""Structures shared with the compiled core, as NumPy dtypes. Their fields are declared once, in C++ (core/layout.hpp).
+"""Structures, codes and constants shared with the compiled core. Each is declared once, in C++ (core/layout.hpp).
 
 A *record* has a fixed size; the core takes tables of them: `np.zeros(n, dtype=layout("body"))`. A *block* is a row of
 float64 numbers that broadcasts over batch axes like any other argument; `named_view` shows its fields by name.
+An enumeration crosses the boundary as integers; `codes` returns them by name (core/codes.hpp).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -46,6 +48,29 @@ def layout(name: str, **sizes: int) -> np.dtype[np.void]:
             for field, form, shape in fields
         ]
     )
+
+
+@cache
+def codes(name: str) -> Mapping[str, int]:
+    """Return the codes of an enumeration of the core, by the name of the value.
+
+    Examples
+    --------
+    >>> list(codes("rotation_bound"))
+    ['angle', 'xyz', 'rotation_vector']
+    """
+    return MappingProxyType(_core.codes()[name])
+
+
+def constant(name: str) -> float:
+    """Return a number of the core that Python uses too.
+
+    Examples
+    --------
+    >>> constant("no_limit")
+    1e+30
+    """
+    return _core.constants()[name]
 
 
 def record(name: str, values: Mapping[str, float]) -> np.ndarray:

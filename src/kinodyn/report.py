@@ -6,16 +6,18 @@ import base64
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from datetime import datetime, timezone
 from html import escape
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kinodyn.checks import instance, list_of
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
+from kinodyn.tables.output import write_text
 
 __all__ = ["Report"]
 
@@ -35,6 +37,7 @@ img { max-width: 100%; } pre { background: #f4f5f8; padding: .6rem; overflow-x: 
 CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
+@displayed
 class Report:
     """A page of text, tables and figures.
 
@@ -94,6 +97,9 @@ class Report:
         rows : sequence of sequences
             Numbers, strings or None, one per column.
         """
+        columns = list_of("columns", columns, str, "column names")
+        if not isinstance(rows, Sized) or not all(isinstance(row, Sized) for row in rows):
+            raise InputError(f"rows must be a list of rows, got {rows!r}")
         for row in rows:
             if len(row) != len(columns):
                 raise InputError(f"a row of the table {title!r} has {len(row)} entries for {len(columns)} columns")
@@ -139,12 +145,10 @@ class Report:
         ----------
         path : path-like
         """
-        try:
-            Path(path).write_text(self.html(), encoding="utf-8")
-        except OSError as cause:
-            raise InputError(f"{os.fspath(path)} cannot be written: {cause}") from cause
+        write_text(path, self.html())
 
     def _heading(self, text: str) -> None:
+        instance("heading", text, str, "a string")
         if text:
             self._parts.append(f"<h2>{escape(text)}</h2>")
 

@@ -9,6 +9,7 @@ from scipy.spatial import ConvexHull
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.balance import half_planes, hull, intersection, margin, nearest, shrink
+from kinodyn.balance.polygon import simplified
 
 RNG = np.random.default_rng(0)
 
@@ -33,6 +34,15 @@ def test_the_hull_omits_duplicates_and_points_on_edges() -> None:
     points = np.concatenate([square, square + 1e-12, 0.5 * (square + np.roll(square, 1, axis=0))])
     assert hull(points).shape == (4, 2)
     assert hull([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).shape == (2, 2)
+
+
+def test_a_simplified_polygon_is_inside_and_keeps_most_of_the_area() -> None:
+    turns = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
+    outline = np.column_stack([0.13 * np.cos(turns), 0.05 * np.sin(turns)])
+    reduced = simplified(outline, 8)
+    assert len(reduced) == 8 and margin(outline, reduced).min() >= -1e-12
+    assert ConvexHull(reduced).volume > 0.88 * ConvexHull(outline).volume  # a regular octagon has 90 % of a circle
+    np.testing.assert_array_equal(simplified(outline[:5], 8), outline[:5])
 
 
 def test_the_margin_is_the_signed_distance_to_the_polygon() -> None:

@@ -17,7 +17,7 @@ Run = Callable[[str], Any]  # the fixture of conftest.py
 
 COMMANDS = {
     "info", "check", "fk", "ik", "jacobian", "dynamics", "trajectory", "workspace", "derive", "identify", "simulate",
-    "push", "walk", "view", "bench", "robots", "collide", "plan", "retarget", "envelope", "motions",
+    "push", "walk", "view", "bench", "robots", "collide", "plan", "retarget", "envelope", "motions", "bag",
 }  # fmt: skip
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command_line.md"
 
@@ -45,7 +45,9 @@ def test_help_shows_the_examples(run: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_examples_in_the_help_run(run: Run, name: str, outside: dict[str, Any], scene: None) -> None:
-    if name in ("view", "collide", "motions"):
+    if name == "bag":
+        pytest.importorskip("rosbags")
+    if name in ("view", "collide", "motions", "bag"):
         record("walk.npz")
     for example in EXAMPLES[name]:
         done = run(example)

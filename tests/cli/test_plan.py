@@ -137,10 +137,10 @@ def test_path_constraints_of_a_request_are_kept(run: Run, scene: None, panda: kd
     assert done.code == 1 and "start violates constraint" in done.out and "panda_joint4" in done.out
 
 
-def test_padding_of_links_is_mentioned(run: Run, scene: None) -> None:
-    Path("scene.yaml").write_text(SCENE + "link_padding: [{link_name: panda_link7, padding: 0.01}]\n")
-    done = run(f"kinodyn plan panda {SIDES} --scene scene.yaml")
-    assert done.code == 0 and "have no effect: panda_link7" in " ".join(done.out.split())
+def test_padding_of_links_is_kept(run: Run, scene: None) -> None:
+    Path("scene.yaml").write_text(SCENE + "link_padding: [{link_name: panda_link7, padding: 2.0}]\n")
+    done = run(f"kinodyn plan panda {SIDES} --scene scene.yaml --json")
+    assert done.code == 1 and done.result["status"] == "start_in_collision" and "panda_link7" in done.out
 
 
 def test_collide_lists_contacts_and_near_pairs(

@@ -34,7 +34,7 @@ def test_pushes_are_parsed_as_the_help_says() -> None:
 
 def test_a_fall_is_exit_code_1_and_all_files_are_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walk_plots, "render_images", _no_screen)
-    done = run("kinodyn walk --duration 2.6 --push 0,3000@0.6 --save fall.npz --report fall.html --json")
+    done = run("kinodyn walk --duration 3.2 --push 0,3000@0.6 --save fall.npz --report fall.html --json")
     assert done.code == 1 and done.result["walked"] is False and done.result["fallen"] > 0.6
     assert kd.Recording.load("fall.npz").status == "complete"
     assert len(re.findall("<img ", Path("fall.html").read_text())) == 4
@@ -85,7 +85,7 @@ def test_a_walk_is_written_as_a_video(run: Run, monkeypatch: pytest.MonkeyPatch)
     written: dict[str, Any] = {}
     monkeypatch.setattr("kinodyn.sim.require_video", lambda path, **settings: None)
     monkeypatch.setattr("kinodyn.sim.render_video", lambda *given, **settings: written.update(given=given, **settings))
-    done = run("kinodyn walk --duration 2.6 --video walk.gif --fps 12 --size 320x240")
+    done = run("kinodyn walk --duration 3.2 --video walk.gif --fps 12 --size 320x240")
     assert "written: walk.gif" in done.err and written["given"][2] == Path("walk.gif")
     assert len(written["given"][1]) > 100  # the recording
     assert (written["fps"], written["size"]) == (12.0, (320, 240))

@@ -8,10 +8,9 @@ import pytest
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.collision import Box, Cylinder, Ellipsoid, PointCloud, Shape, World, exact, robot_spheres
-from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.exact_geometry import exact_geometry
+from kinodyn.collision.exact_shapes import ExactShapes
 from kinodyn.collision.point_distances import signed_distances
-from kinodyn.collision.query import Query
 from kinodyn.collision.shapes import Capsule, Sphere
 from kinodyn.description.meshes import TriangleMesh
 from kinodyn.spatial import from_euler, pose
@@ -89,7 +88,6 @@ def assert_witnesses_and_gradients(robot: kd.Robot, world: World, count: int) ->
 
 def assert_exact_distances(robot: kd.Robot, world: World, states: int) -> None:
     """Exact witness points are on both shapes, and the spheres are within their bound of the exact distance."""
-    checks = ExactChecks(Query(robot, world.snapshot()), frozenset())
     fixed = [name for name in world.names if world[name].attached_to is None]
     parts = [*robot_spheres(robot).links[-2:], *(name for name in world.names if name not in fixed)]
     apart = 0
@@ -104,9 +102,8 @@ def assert_exact_distances(robot: kd.Robot, world: World, states: int) -> None:
             apart += 1
             assert near.distance <= found.distance + 1e-5
             assert found.distance <= max(near.distance, 0.0) + near.error_bound + 1e-5
-            shapes = checks.shapes(q, pair)
-            for name, point in zip(pair, found.points, strict=True):
-                assert min(abs(from_surface(placed, point)) for placed in shapes[name]) < 1e-5
+            for placed, point in zip(ExactShapes(robot, world.snapshot(), q).of_pair(pair), found.points, strict=True):
+                assert min(abs(from_surface(part, point)) for part in placed) < 1e-5
     assert apart > 10
 
 

@@ -89,12 +89,12 @@ def test_a_resolution_of_checks_must_be_positive(hand: kd.Robot, resolution: flo
 
 
 def test_a_grasped_cloud_is_covered_with_few_spheres(hand: kd.Robot) -> None:
-    from kinodyn.collision.clouds import cloud_overshoot, cloud_spheres
+    from kinodyn.collision.covers import object_cover
 
     points = np.random.default_rng(0).uniform(-0.05, 0.05, (20_000, 3))
     cloud = kd.collision.PointCloud(points, 0.002)
-    spheres = cloud_spheres(cloud, 0.015)
+    spheres, overshoot = object_cover(cloud, 0.015)
     assert len(spheres) < len(points) / 5
     distances = np.linalg.norm(points[::50, None] - spheres[:, :3], axis=-1) + cloud.radius - spheres[:, 3]
     assert (distances.min(axis=1) <= 1e-12).all()
-    assert cloud_overshoot(cloud, 0.015) <= 0.015 + 1e-12
+    assert overshoot <= 0.015 + 1e-12

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -18,14 +16,6 @@ ROUNDING = 2e-4  # [m] float32 at distances of several metres, and the radii tha
 RESOLUTION = 1e-3
 
 
-@pytest.fixture(params=_core.instruction_sets())
-def _isa(request: pytest.FixtureRequest) -> Iterator[None]:
-    before = _core.instruction_set()
-    _core.use_instruction_set(request.param)
-    yield
-    _core.use_instruction_set(before)
-
-
 def least_clearance(scene: Scene, q: Array) -> Array:
     to_obstacles, to_groups = scene.clearance(q)
     to_groups = to_groups[:, scene.checked()]
@@ -38,7 +28,7 @@ def short_motions(robot: Robot, n: int, seed: int, step: float = 0.3) -> tuple[A
     return q0, robot.integrate(q0, step * rng.uniform(-1, 1, (n, robot.nv)))
 
 
-@pytest.mark.usefixtures("_isa")
+@pytest.mark.usefixtures("instruction_set")
 def test_free_agrees_with_numpy(robot: Robot) -> None:
     scene = random_scene(robot, 1)
     q = robot.random(103, seed=2)
@@ -62,7 +52,7 @@ def test_touching_agrees_with_numpy(robot: Robot) -> None:
         assert not (flags != 0)[gaps > ROUNDING].any()
 
 
-@pytest.mark.usefixtures("_isa")
+@pytest.mark.usefixtures("instruction_set")
 def test_motions_reported_free_are_free_between_samples_and_those_with_clearance_are_reported_free(
     robot: Robot,
 ) -> None:

@@ -155,6 +155,11 @@ def test_fitting_a_large_shape_takes_bounded_work() -> None:
 SHEETS = {
     "triangle": (np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([[0, 1, 2]])),
     "needle": (np.array([[0.0, 0.0, 0.0], [100.0, 0.0, 0.0], [0.0, 1e-3, 0.0]]), np.array([[0, 1, 2]])),
+    "needles": (
+        np.random.default_rng(0).uniform(-5.0, 5.0, (100, 3)).repeat(3, axis=0)
+        + np.tile([[0.0, 0.0, 0.0], [3.0, 4.0, 5.0], [1e-5, 0.0, 0.0]], (100, 1)),
+        np.arange(300).reshape(-1, 3),
+    ),
     "fan": (
         np.vstack([[[0.0, 0.0, 0.0]], [[np.cos(a), np.sin(a), 0.0] for a in np.linspace(0.0, 6.0, 2001)]]),
         np.array([[0, k, k + 1] for k in range(1, 2001)]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import trimesh
@@ -21,13 +19,7 @@ RADIUS = 0.05  # of the ball [m]
 ROUNDING = 1e-4  # [m] of float32
 URDF = '<robot name="ball"><link name="ball"><collision><geometry><sphere radius="0.05"/></geometry></collision></link>'
 
-
-@pytest.fixture(params=_core.instruction_sets(), autouse=True)
-def _isa(request: pytest.FixtureRequest) -> Iterator[None]:
-    before = _core.instruction_set()
-    _core.use_instruction_set(request.param)
-    yield
-    _core.use_instruction_set(before)
+pytestmark = pytest.mark.usefixtures("instruction_set")
 
 
 @pytest.fixture(scope="module")

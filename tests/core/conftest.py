@@ -22,6 +22,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str, bool]] = {
     "poses": (K.poses, "q", True),
     "jacobian": (lambda r, q, **o: K.jacobian(r, q, HAND, **o), "q", True),
     "jacobian_dot": (lambda r, q, v, **o: K.jacobian_dot(r, q, v, HAND, **o), "qv", True),
+    "hessian": (lambda r, q, **o: K.hessian(r, q, HAND, **o), "q", True),
     "analytic_jacobian": (lambda r, q: K.analytic_jacobian(r, q, HAND, parameters="quaternion"), "q", False),
     "velocity": (lambda r, q, v, **o: K.velocity(r, q, v, HAND, **o), "qv", True),
     "acceleration": (lambda r, q, v, a, **o: K.acceleration(r, q, v, a, HAND, **o), "qvv", True),

@@ -165,7 +165,7 @@ def test_two_joints_of_one_name_are_a_description_error():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rows": []}, "no DH rows"),
+        ({"rows": []}, "rows must be a list of DH rows, at least one"),
         ({"rows": [(0, 0, 0, 0)]}, r"DH row 1 must be DH\(a=..., alpha=..., d=..., theta=...\)"),
         ({"rows": [DH()], "convention": "craig"}, 'convention must be "standard" or "modified"'),
         ({"rows": [DH()], "tool": np.eye(3)}, r"tool must have shape \(..., 4, 4\)"),

@@ -163,8 +163,9 @@ def test_elements_keep_their_line_numbers():
 
 def test_new_names_do_not_clash_with_given_ones():
     text = wrap("""<body><joint/><geom size="1"/></body><body name="body1"><joint name="joint0"/><geom size="1"/>
-    <site name="body1"/><site name="body1_site"/></body><body name="fixed_one"/>""")
-    description = parse_mjcf(text)
+    <site name="body1" pos="1 0 0"/><site name="body1_site"/></body><body name="fixed_one"/>""")
+    with pytest.warns(DescriptionWarning, match="renamed: 'body1' is 'body1_site_'"):
+        description = parse_mjcf(text)
     assert [link.name for link in description.links] == ["world", "body1_", "body1", "fixed_one"]
     assert [j.name for j in description.joints] == ["joint0_", "joint0", "fixed_one_fixed"]
     assert [frame.name for frame in description.frames] == ["body1_site_", "body1_site"]

@@ -36,6 +36,13 @@ def test_a_given_folder_may_hold_the_package(tmp_path: Path) -> None:
     assert PackageFinder(None, str(tmp_path)).find(f"model://hand_description/{MESH}") == mesh
 
 
+def test_a_second_slash_does_not_lead_out_of_the_package(tmp_path: Path) -> None:
+    mesh = make_package(tmp_path / "hand_description")
+    finder = PackageFinder(None, [tmp_path])
+    assert finder.find(f"package://hand_description//{MESH}") == mesh
+    assert finder.find(f"package://hand_description/{mesh}") is None
+
+
 def test_a_given_folder_may_be_the_package_by_its_name_or_its_package_xml(tmp_path: Path) -> None:
     mesh = make_package(tmp_path / "checkout", "hand_description")
     assert PackageFinder(None, [mesh.parents[1]]).find(f"package://checkout/{MESH}") == mesh

@@ -200,7 +200,7 @@ def test_names_of_another_variant_are_skipped_with_one_warning(tmp_path: Path) -
         described = read_srdf(tmp_path / "body.srdf", BODY)
     assert len(caught) == 1
     assert str(caught[0].message) == (
-        f"{tmp_path / 'body.srdf'}: 5 names unknown to robot 'body' skipped: group 'toes', joint 'knee', "
+        f"{tmp_path / 'body.srdf'}: correct 5 names unknown to robot 'body', skipped: group 'toes', joint 'knee', "
         "link 'foot', position of fixed joint 'wrist', link 'tail'"
     )
     assert described.chains == BODY.chains

@@ -74,7 +74,7 @@ def test_limits_may_be_infinite_and_an_omitted_one_is_zero() -> None:
     ],
 )
 def test_limits_not_given_are_infinite_with_one_warning(inside: str, lacks: str) -> None:
-    with pytest.warns(DescriptionWarning, match=rf"^1 joint without the limits .* unlimited: j \({lacks}\)$") as caught:
+    with pytest.warns(DescriptionWarning, match=rf"^give limits to 1 joint, .* unlimited: j \({lacks}\)$") as caught:
         joint = parse_urdf(hinge(inside)).joints[0]
     assert len(caught) == 1
     assert math.inf in (joint.upper, joint.velocity)
@@ -118,7 +118,9 @@ def test_a_mimic_on_a_fixed_joint_is_dropped_with_a_warning_if_its_leader_moves(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert parse_urdf(text).joints[1].mimic is None
-    assert [str(one.message) for one in caught] == ["1 fixed joint with a <mimic>, which has no effect: stuck"] * warned
+    assert [str(one.message) for one in caught] == [
+        "remove <mimic>, which has no effect there, from 1 fixed joint: stuck"
+    ] * warned
 
 
 @given(xyz=st.tuples(numbers, numbers, numbers), rpy=st.tuples(*[st.floats(-10.0, 10.0)] * 3))

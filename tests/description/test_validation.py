@@ -226,7 +226,9 @@ def test_inertias_at_the_limit_of_consistency_are_accepted(inertia: Inertia) -> 
     "inertia", [body(1.0, (1.0, 1.0, 2.1)), body(0.0, (1.0, 1.0, 1.0)), body(1e-6, (-4e-8, 4e-8, 9e-8))]
 )
 def test_a_physically_inconsistent_inertia_is_a_warning_that_names_the_link(inertia: Inertia) -> None:
-    with pytest.warns(DescriptionWarning, match=r"arm\.urdf: 1 link with a physically inconsistent inertia: b;"):
+    with pytest.warns(
+        DescriptionWarning, match=r"arm\.urdf: correct 1 link with a physically inconsistent inertia: b;"
+    ):
         validate(with_inertia(inertia))
 
 

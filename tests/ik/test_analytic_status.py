@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 from kinodyn.ik import NoClosedFormError, analytic
@@ -217,7 +219,7 @@ def test_unsupported_chains_are_rejected_with_an_alternative() -> None:
         ({"redundancy": 0.3}, "seven joints"),
         ({"redundant_joint": "joint1"}, "seven joints"),
         ({"clamp": True}, "planar 2R"),
-        ({"joints": "joint1"}, "list of names"),
+        ({"joints": "joint1"}, "sequence of joint names"),
         ({"frame": 99}, "frame must be a name or an index in frame_names, .*, got 99"),
         ({"frame": [0]}, "frame must be a name or an index"),
         ({"T": np.broadcast_to(np.eye(4), (3, 4, 4)), "q0": np.zeros((2, 6))}, r"are not compatible"),
@@ -254,3 +256,55 @@ def test_fixed_joints_must_not_differ_between_targets() -> None:
     q = robot.random(2, seed=1)
     with pytest.raises(kd.InputError, match="not solved for"):
         analytic(robot, np.eye(4), "link3", joints=["joint2", "joint3"], q0=q)
+
+
+def rounded(name: str, digits: int) -> kd.Robot:
+    """Round the angles of all joints, as files do that write 1.5708 for pi / 2."""
+    description = kd.load(name).description
+    joints = []
+    for joint in description.joints:
+        T = joint.T_parent_child.copy()
+        angles = Rotation.from_matrix(T[:3, :3]).as_euler("xyz")
+        T[:3, :3] = Rotation.from_euler("xyz", np.round(angles, digits)).as_matrix()
+        joints.append(replace(joint, T_parent_child=T))
+    return kd.Robot(replace(description, joints=tuple(joints)))
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "puma560"])
+def test_poses_in_single_precision_are_reached(name: str) -> None:
+    robot = kd.load(name)
+    frame, q = robot.frame_names[-1], robot.random(50, seed=1)
+    T = kd.kinematics.pose(robot, q, frame)
+    found = kd.ik.analytic(robot, T.astype(np.float32), frame, q0=q, limits=False)
+    assert (found.status != "unreachable").all()
+    best = np.abs(kd.kinematics.pose(robot, found.nearest(q), frame) - T).max()
+    assert best < 1e-6
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "puma560"])
+def test_arms_whose_files_round_angles_are_solved_to_full_precision(name: str) -> None:
+    robot = rounded(name, 4)
+    frame, q = robot.frame_names[-1], robot.random(100, seed=2)
+    T = kd.kinematics.pose(robot, q, frame)
+    found = kd.ik.analytic(robot, T, frame, q0=q, limits=False)
+    assert (found.status != "unreachable").all()
+    np.testing.assert_allclose(kd.kinematics.pose(robot, found.nearest(q), frame), T, atol=1e-9)
+
+
+def test_a_tolerance_accepts_axes_that_nearly_meet() -> None:
+    """A wrist whose axes miss each other by 0.06 mm."""
+    description = kd.load("puma560").description
+    joints = list(description.joints)
+    last = [k for k, joint in enumerate(joints) if joint.kind != "fixed"][-1]
+    T = joints[last].T_parent_child.copy()
+    T[:3, 3] += T[:3, :3] @ [6e-5, 0.0, 0.0]
+    joints[last] = replace(joints[last], T_parent_child=T)
+    robot = kd.Robot(replace(description, joints=tuple(joints)))
+    frame, q = robot.frame_names[-1], robot.random(50, seed=3)
+    T = kd.kinematics.pose(robot, q, frame)
+    with pytest.raises(kd.ik.NoClosedFormError):
+        kd.ik.analytic(robot, T, frame, q0=q)
+    found = kd.ik.analytic(robot, T, frame, q0=q, limits=False, tolerance=1e-4)
+    assert (found.status != "unreachable").mean() > 0.95
+    solved = found.status != "unreachable"
+    np.testing.assert_allclose(kd.kinematics.pose(robot, found.nearest(q)[solved], frame), T[solved], atol=1e-9)

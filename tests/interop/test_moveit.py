@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ Q = [0.1, 0.2, 0.3, -1.5, 0.5, 1.2, 0.7]
 BALL: dict[str, Any] = {"id": "ball", "primitives": [{"type": "sphere", "dimensions": [0.1]}]}
 
 
-def with_object(**fields: Any) -> moveit.Scene:
+def with_object(packages: Sequence[Path] = (), **fields: Any) -> moveit.Scene:
     """Read a scene with one object."""
-    return moveit.read_scene({"world": {"collision_objects": [{"id": "a", **fields}]}}, ROBOT)
+    return moveit.read_scene({"world": {"collision_objects": [{"id": "a", **fields}]}}, ROBOT, package_dirs=packages)
 
 
 def kitchen() -> moveit.Scene:
@@ -45,6 +46,23 @@ def test_shapes_and_poses_are_those_of_the_file() -> None:
     np.testing.assert_allclose(scene.robot_state, Q)
     assert scene.link_padding == {"panda_link7": 0.01} and scene.link_scale == {"panda_link7": 1.1}
     assert "kitchen" in repr(scene) and "4 objects" in repr(scene)
+
+
+def test_padding_and_scale_of_links_are_those_of_the_world() -> None:
+    scene = kitchen()
+    assert scene.world.snapshot().padding.of("panda_link7") == (0.01, 1.1)
+    assert scene.world.snapshot().padding.of("panda_link6") == (0.0, 1.0)
+    padding = [{"link_name": "panda_link6", "padding": 0.02}, {"link_name": "camera", "padding": 0.1}]
+    with pytest.warns(kd.DescriptionWarning, match="link_padding names camera, which the robot does not have"):
+        scene = moveit.read_scene({"link_padding": padding}, ROBOT)
+    assert scene.link_padding == {"panda_link6": 0.02}
+
+
+def test_names_of_frames_may_begin_with_a_slash() -> None:
+    place = {"position": [0.1, 0.2, 0.3]}
+    shapes = {"primitives": [{"type": "sphere", "dimensions": [0.1]}], "primitive_poses": [place]}
+    with_slash, without = (with_object(header={"frame_id": name}, **shapes) for name in ("/panda_link2", "panda_link2"))
+    np.testing.assert_array_equal(with_slash.world["a"].pose, without.world["a"].pose)
 
 
 def test_both_spellings_of_messages_give_the_same_scene() -> None:
@@ -187,8 +205,8 @@ def test_a_mesh_is_given_by_lists_fields_or_a_file(tmp_path: Path) -> None:
     scenes = [
         with_object(meshes=[{"vertices": vertices, "triangles": faces}]),
         with_object(meshes=[fields]),
-        with_object(meshes=[{"resource": str(tmp_path / "t.stl")}]),
-        with_object(meshes=[{"resource": f"file://{tmp_path / 't.stl'}"}]),
+        with_object([tmp_path], meshes=[{"resource": str(tmp_path / "t.stl")}]),
+        with_object([tmp_path], meshes=[{"resource": f"file://{tmp_path / 't.stl'}"}]),
         moveit.read_scene(tmp_path / "scene.yaml", ROBOT),
     ]
     for scene in scenes:

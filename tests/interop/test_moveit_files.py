@@ -89,7 +89,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
             moveit.read_scene(tmp_path / name, ROBOT)
     with pytest.raises(kd.InputError, match="regular file"):
         moveit.read_scene(tmp_path, ROBOT)
-    with pytest.raises(kd.InputError, match="scene must be a path, YAML text or a dictionary"):
+    with pytest.raises(kd.InputError, match="scene must be a path, YAML text, a dictionary or message"):
         moveit.read_scene(3, ROBOT)
     with pytest.raises(kd.InputError, match="robot must be"):
         moveit.read_scene({}, "panda")

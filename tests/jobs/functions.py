@@ -9,6 +9,7 @@ import numpy as np
 import kinodyn as kd
 
 PANDA = kd.load("panda")
+LIMIT = 50_000  # bytes
 
 
 def positions(q):
@@ -47,3 +48,21 @@ def dies_once(x):
         flag.touch()
         os._exit(9)
     return x
+
+
+def scaled(x, gain, offsets=None):
+    return gain * x if offsets is None else gain * x + offsets[0]
+
+
+def limited(x):
+    """Return much, and limit the size of files of this process."""
+    if LIMIT is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+    return np.tile(x[:, None], (1, 1000)) * np.linspace(0.1, 1.7, 1000)
+
+
+def with_process(x):
+    time.sleep(0.1)
+    return {"x": x, "process": np.full(len(x), os.getpid())}

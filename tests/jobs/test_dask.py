@@ -2,11 +2,16 @@
 
 import hashlib
 import os
+import socket
+import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kinodyn as kd
@@ -19,9 +24,10 @@ sys.path.insert(0, str(HERE))
 import functions  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of workers that are killed
+SECONDS = 120.0  # of waiting, on a machine that is busy
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def importable(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
 
@@ -30,25 +36,105 @@ def digests(folder):
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("shard-*.parquet"))}
 
 
-def test_workers_that_are_killed_do_not_change_a_byte(tmp_path, importable):
-    q = functions.PANDA.random(60, seed=4)
-    plain = kd.jobs.map(functions.positions, q, out=tmp_path / "plain", shard=3, workers=2)
+@contextmanager
+def after_shards(folder, count, act):
+    """Do something in another thread once a number of shards is written."""
+
+    def wait():
+        deadline = time.monotonic() + SECONDS
+        while len(digests(folder)) < count and time.monotonic() < deadline:
+            time.sleep(0.02)
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    yield
+    thread.join()
+
+
+@contextmanager
+def local_client():
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
 
-        def kill():
-            while len(digests(tmp_path / "dask")) < 3:
-                time.sleep(0.02)
-            next(iter(cluster.workers.values())).process.process._process.kill()
 
-        killer = threading.Thread(target=kill)
-        killer.start()
-        job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=client, shard=3)
-        killer.join()
-    assert plain.status == job.status == "complete"
-    for name, column in plain.read().items():
-        assert (job.read()[name] == column).all()
+def uninterrupted(folder, q):
+    with ThreadPoolExecutor(2) as threads:
+        return kd.jobs.map(functions.slow_positions, q, out=folder, engine=threads, shard=3)
+
+
+def test_workers_that_are_killed_do_not_change_a_byte(tmp_path):
+    q = functions.PANDA.random(60, seed=4)
+    uninterrupted(tmp_path / "plain", q)
+    with local_client() as client:
+
+        def kill_all():
+            for worker in list(client.cluster.workers.values()):
+                worker.process.process._process.kill()
+
+        with after_shards(tmp_path / "dask", 3, kill_all):
+            job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=client, shard=3)
+    assert job.status == "complete"
+    assert digests(tmp_path / "dask") == digests(tmp_path / "plain")
+
+
+def test_a_shard_that_kills_its_workers_is_reported_and_the_rest_finishes(tmp_path):
+    with local_client() as client:
+        job = kd.jobs.map(functions.deadly, np.arange(20.0), out=tmp_path, engine=client, shard=5, retries=0)
+    assert job.status == "incomplete" and job.done == 3
+    assert list(job.failed) == [2] and "KilledWorker" in job.failed[2].error
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@contextmanager
+def cluster_processes(port):
+    """Start a scheduler and a worker as programs of their own."""
+    address = f"tcp://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "distributed.cli.dask_"]
+    scheduler = [*command[:2], f"{command[2]}scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    worker = [*command[:2], f"{command[2]}worker", address, "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
+    environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"}
+    started = [
+        subprocess.Popen(each, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+        for each in (scheduler, worker)
+    ]
+    try:
+        with distributed.Client(address, timeout=SECONDS) as client:
+            client.wait_for_workers(1, timeout=SECONDS)
+        yield address, started[0]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_a_scheduler_that_is_killed_leaves_a_job_that_continues(tmp_path, monkeypatch):
+    q = functions.PANDA.random(60, seed=4)
+    uninterrupted(tmp_path / "plain", q)
+    monkeypatch.setattr("kinodyn.jobs.dask.CONNECT_TIMEOUT", 3.0)  # also that of connecting again
+    with (
+        cluster_processes(free_port()) as (address, scheduler),
+        after_shards(tmp_path / "dask", 3, scheduler.kill),
+    ):
+        job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=address, shard=3)
+    assert job.status == "failed" and "scheduler is gone" in job.reason and job.done < 20
+    with cluster_processes(free_port()) as (address, _):
+        job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=address)
+    assert job.status == "complete"
+    assert digests(tmp_path / "dask") == digests(tmp_path / "plain")
+
+
+def test_an_address_without_a_scheduler_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("kinodyn.jobs.dask.CONNECT_TIMEOUT", 1.0)
+    with pytest.raises(kd.InputError, match="address of a running Dask scheduler"):
+        kd.jobs.map(np.square, np.arange(3.0), out=tmp_path, engine=f"tcp://127.0.0.1:{free_port()}")

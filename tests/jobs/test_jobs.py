@@ -1,5 +1,6 @@
 """Jobs: shards, resumption, failures, engines."""
 
+import errno
 import hashlib
 import json
 import os
@@ -180,14 +181,17 @@ def test_another_job_in_the_folder_is_refused_with_what_differs(tmp_path, thread
 
 
 def test_a_full_disk_stops_the_job_and_says_so(tmp_path, threads, monkeypatch):
-    def full(*arguments, **options):
-        raise kd.InputError("cannot be written") from OSError(28, "No space left on device")
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     x = np.arange(20.0)
+    kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=5)
+    (tmp_path / "shard-00000002.parquet").unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "write", full)
-        job = kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=5)
-        assert job.status == "failed" and job.reason == "the disk is full"
+        patch.setattr(os, "fsync", full)
+        job = kd.jobs.map(np.square, x, out=tmp_path, engine=threads)
+        assert job.status == "failed" and "the disk is full" in job.reason and job.done == 3
+    assert not list(tmp_path.glob(".shard-*"))
     assert kd.jobs.map(np.square, x, out=tmp_path, engine=threads).status == "complete"
 
 

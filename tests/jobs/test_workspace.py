@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.jobs.workspace import add_shard, count_samples
+from kinodyn.jobs.standard.workspace import add_shard, count_samples
 from kinodyn.kinematics.workspaces.sampling import Sampled, WorkspaceSampler
 
 pytest.importorskip("pyarrow")

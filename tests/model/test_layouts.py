@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import kinodyn as kd
 from kinodyn import _core
-from kinodyn.layouts import block_size, layout, named_view
+from kinodyn.ik.problem import METHODS, Problem
+from kinodyn.layouts import block_size, codes, layout, named_view
 from kinodyn.model.compile import body_table, compile_tree, frame_table
 
 RECORDS = [name for name, fields in _core.layouts().items() if isinstance(fields, np.dtype)]
@@ -62,6 +67,44 @@ def test_a_table_of_another_layout_is_rejected(wrong):
     }[wrong]
     with pytest.raises(kd.errors.InputError, match=r"bodies must be a one-dimensional array .* layout\('body'\)"):
         _core.CompiledRobot(**_tables(robot, bodies=other))
+
+
+@pytest.mark.parametrize("name", _core.codes())
+def test_the_codes_of_an_enumeration_are_distinct_and_cannot_be_changed(name):
+    known = codes(name)
+    assert sorted(known.values()) == list(range(len(known)))
+    with pytest.raises(TypeError):
+        known["another"] = 0
+
+
+def test_no_module_numbers_an_enumeration_itself():
+    """Such as `RED, GREEN = range(2)` in a module that talks to the core."""
+    found = []
+    for path in Path(kd.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "_core" in text or "layout" in text else ():
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and _is_range(node.value):
+                found.append(f"{path.name}:{node.lineno}")
+    assert found == []
+
+
+def _is_range(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"), [("transpose", lambda J, e: J.T @ e), ("pinv", lambda J, e: np.linalg.pinv(J) @ e)]
+)
+def test_the_core_steps_by_the_method_that_python_names(name, direction):
+    robot = kd.load("ur5")
+    q, frame = robot.random(1, seed=3)[0], robot.frame_names[-1]
+    T = kd.kinematics.pose(robot, q, frame)
+    T[:3, 3] += [0.01, -0.02, 0.015]
+    problem = Problem(robot, {frame: T}, None, position_only=True, tolerance=1e-9)
+    problem.flatten(q)
+    step = robot.difference(q, problem.attempt(replace(METHODS[name], iterations=1), q[None], limits=False).q[0])
+    expected = direction(kd.kinematics.jacobian(robot, q, frame)[:3], np.array([0.01, -0.02, 0.015]))
+    np.testing.assert_allclose(step / np.linalg.norm(step), expected / np.linalg.norm(expected), atol=1e-6)
 
 
 def test_a_size_that_a_layout_lacks_is_an_error():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import warnings
 from pathlib import Path
@@ -105,8 +106,8 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
 
 
 def test_the_error_for_an_unknown_suffix_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match=r"suffix '\.sdf'; .*\.urdf, \.xml, \.xacro"):
-        load_description(written(tmp_path, "robot.sdf", "<sdf/>"))
+    with pytest.raises(DescriptionError, match=r"suffix '\.usd'; .*\.urdf, \.xml, \.xacro, \.sdf"):
+        load_description(written(tmp_path, "robot.usd", "#usda 1.0"))
 
 
 def test_an_unknown_robot_suggests_the_nearest_names() -> None:
@@ -152,3 +153,11 @@ def test_a_dh_table_becomes_a_robot() -> None:
     robot = from_dh([DH(a=0.3), DH(alpha=math.pi, joint="prismatic")], tool=T, name="two")
     assert (robot.name, robot.nq, robot.base) == ("two", 2, "fixed")
     assert "tool" in robot.frame_names
+
+
+def test_garbage_is_collected_again_after_loading_and_after_an_error() -> None:
+    load("ur5")
+    assert gc.isenabled()
+    with pytest.raises(UnknownNameError):
+        load("no such robot")
+    assert gc.isenabled()

@@ -120,10 +120,10 @@ def test_invalid_arguments_are_rejected(arguments: dict[str, object], error: typ
 def test_where_there_is_no_path_the_budget_ends_the_search(planner: str, tmp_path: Path) -> None:
     robot, world = machine(tmp_path), room_without_doors()
     plan(robot, robot.neutral(), robot.neutral(), world, group="tree")  # its spheres are fitted once
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = plan(robot, robot.neutral(), outside(robot), world, group="tree", planner=planner, time_budget=0.5)
     assert found.status == "no_path" and not found.success and not len(found.path)
-    assert time.perf_counter() - begin < 5.0  # generous: other work may run on the machine
+    assert time.process_time() - begin < 5.0
 
 
 def test_the_search_ends_where_every_straight_motion_touches_between_its_checks() -> None:
@@ -133,9 +133,9 @@ def test_the_search_ends_where_every_straight_motion_touches_between_its_checks(
     tool = kd.kinematics.pose(PANDA, HOME + [0, 0.6, 0, 0.3, 0, 0, 0], "panda_link7")[:3, 3]
     world.add_cylinder("wire", 1e-4, 4.0, ((tool[0], tool[1], 0.0), None))
     assert not kd.collision.motion_free(PANDA, start, goal, world)
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = plan(PANDA, start, goal, world, time_budget=2.0)
-    assert time.perf_counter() - begin < 20.0 and found.status in ("solved", "no_path")
+    assert time.process_time() - begin < 20.0 and found.status in ("solved", "no_path")
     if found.success:
         assert kd.collision.motion_free(PANDA, found.path[:-1], found.path[1:], world, resolution=1e-5).all()
 
@@ -143,9 +143,9 @@ def test_the_search_ends_where_every_straight_motion_touches_between_its_checks(
 def test_many_alternatives_out_of_reach_take_no_longer_than_the_budget() -> None:
     T = np.tile(np.eye(4), (4000, 1, 1))
     T[:, 0, 3] = np.linspace(3, 5, 4000)
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = plan(PANDA, HOME, {"panda_link8": T}, time_budget=0.3)
-    assert found.status == "out_of_reach" and time.perf_counter() - begin < 5.0
+    assert found.status == "out_of_reach" and time.process_time() - begin < 5.0
 
 
 def test_a_roadmap_in_a_world_without_room_has_no_vertices() -> None:

@@ -9,6 +9,9 @@ from scipy.optimize import linprog
 from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.qp.adapter import polish
+from kinodyn.qp.interior_point import interior_point
+from kinodyn.qp.program import prepare
 
 Program = dict[str, Array]
 
@@ -187,6 +190,38 @@ def test_a_vertex_where_many_rows_meet_is_found() -> None:
     answer = qp.solve(np.eye(2), [-10.0, -20.0], rows, upper=rows @ [1.0, 2.0])
     assert_optimal(answer, {"H": np.eye(2), "g": np.array([-10.0, -20.0]), "A": rows,
                             "lower": np.full(40, -np.inf), "upper": rows @ [1.0, 2.0]})  # fmt: skip
+
+
+def test_programs_with_all_rows_through_one_point_are_solved_or_proved_unbounded() -> None:
+    """Rounding leads a dual active-set method to contradictions in one of fifty of these."""
+    statuses = set()
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 16))
+        B = rng.normal(size=(int(rng.integers(0, n + 1)), n))
+        A = np.round(rng.normal(size=(2 * n + 2, n)))
+        upper = A @ (3.0 + np.round(rng.normal(size=n)))
+        p = {"H": B.T @ B, "g": rng.normal(size=n), "A": A, "upper": upper, "lower": np.full(len(A), -np.inf)}
+        answer = qp.solve(**p)
+        statuses.add(answer.status)
+        if answer.ray is None:
+            assert_optimal(answer, p, 1e-8)
+        else:
+            assert p["g"] @ answer.ray < 0 and (A @ answer.ray <= 1e-7).all()
+            np.testing.assert_allclose(p["H"] @ answer.ray, 0.0, atol=1e-6)
+    assert statuses == {"solved", "unbounded"}
+
+
+@pytest.mark.parametrize("rank", [None, 0, 2])
+def test_the_interior_point_method_agrees_with_the_active_set(rank: int | None) -> None:
+    for seed in range(40):
+        p = program(seed, rank=rank)
+        _, scaled = prepare(p["H"], p["g"], p["A"], (p["lower"], p["upper"]), (p["x_lower"], p["x_upper"]), None)
+        point = polish(scaled, interior_point(scaled))
+        assert max(scaled.residuals(point.y, point.multipliers, True)) < 1e-8
+        x = scaled.unscale(point.y, point.multipliers, True)[0]
+        cost = 0.5 * x @ p["H"] @ x + p["g"] @ x
+        assert cost == pytest.approx(qp.solve(**p).cost, rel=1e-7, abs=1e-7)
 
 
 def test_zero_rows_are_satisfied_or_infeasible() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import os
+import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 from kinodyn.recording import Recording
@@ -111,9 +114,14 @@ def test_signals_can_be_added_and_are_found_by_name() -> None:
         recording.array("heigth")
 
 
-def test_arrays_cannot_be_changed_by_accident() -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        example().q[0, 0] = 1.0
+def test_arrays_are_copies_that_scipy_can_use() -> None:
+    given = example()
+    q = given.q.copy()
+    recording = kd.Recording("robot", given.time, q, given.v, given.tau, signals={"com": np.ones((20, 3))})
+    q[0, 0] += 1.0
+    assert recording.q[0, 0] == given.q[0, 0]
+    turned = Rotation.from_euler("z", np.pi / 2).apply(recording.signals["com"])
+    np.testing.assert_allclose(turned, np.tile([-1.0, 1.0, 1.0], (20, 1)), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -238,3 +246,13 @@ def test_forces_contacts_signals_and_batches_can_be_drawn() -> None:
     figure = recording.plot("forces.left_sole", "contacts.left_sole", "energy")
     visible = [axis for axis in figure.axes if axis.get_visible()]
     assert len(visible) == 8 and len(visible[0].lines) == 4
+
+
+def test_a_recording_can_be_pickled_and_copied() -> None:
+    recording = kd.sim.simulate(kd.load("planar2r"), None, 0.01, signals={"sum": lambda t, state: state.q.sum()})
+    for again in (pickle.loads(pickle.dumps(recording)), copy.copy(recording), copy.deepcopy(recording)):
+        assert repr(again) == repr(recording)
+        for (name, array), (_, other) in zip(recording.arrays(), again.arrays(), strict=True):
+            np.testing.assert_array_equal(array, other, err_msg=name)
+        with pytest.raises(TypeError):
+            again.signals["sum"] = again.q

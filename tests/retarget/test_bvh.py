@@ -9,6 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
+from kinodyn.errors import InputError
+from kinodyn.retarget.bvh import MAX_BYTES, read_bvh
 
 from .clips import HIERARCHY, bvh_of_angles, bvh_of_points
 
@@ -71,3 +73,23 @@ def test_a_motion_in_centimetres_with_y_up_is_recognised(tmp_path: Path) -> None
     assert read.human.units == 0.01 and "y is up" in read.human.notes
     for name, points in direct.human.points.items():
         np.testing.assert_allclose(read.human.points[name], points, atol=1e-6)
+
+
+def test_blank_lines_carriage_returns_and_exponents_are_read(tmp_path: Path) -> None:
+    frames = np.random.default_rng(5).uniform(-30.0, 30.0, (6, 9))
+    file = bvh_of_angles(frames, tmp_path / "clip.bvh")
+    expected = read_bvh(file).positions
+    head, rows = file.read_text().split("Frame Time: 0.01\n")
+    lines = [" ".join(f"{value:+.17e}" for value in map(float, row.split())) for row in rows.splitlines()]
+    file.write_text(head + "Frame Time: 0.01\n" + "\n \n".join(lines), newline="\r\n")
+    assert np.allclose(read_bvh(file).positions, expected, rtol=0.0, atol=1e-12)
+
+
+def test_devices_and_files_that_are_too_large_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="regular file"):
+        read_bvh("/dev/zero")
+    large = tmp_path / "large.bvh"
+    with large.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(InputError, match="bytes"):
+        read_bvh(large)

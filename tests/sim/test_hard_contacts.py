@@ -101,6 +101,17 @@ def test_a_block_on_a_slope_slides_only_beyond_its_angle_of_friction(
     np.testing.assert_allclose(down, 0.5 * acceleration * 0.5 * (0.5 + 1e-3), atol=1e-6)
 
 
+def test_a_block_comes_to_rest_on_a_box_of_a_terrain_and_falls_where_there_is_no_ground(block: kd.Robot) -> None:
+    field = kd.contact.HeightField(np.zeros((3, 3)), 1.0, (-1.0, -1.0))
+    ground = kd.terrain.Terrain([field]).with_box(0.0, 0.0, (0.8, 0.8, 0.05))
+    contacts = HardContacts([Contact("block", corners=BOTTOM)], ground=ground)
+    q0 = np.stack([block.neutral()] * 2)
+    q0[:, :3] = [[0.0, 0.0, 0.2], [5.0, 0.0, 0.2]]
+    recording = simulate(block, None, 0.4, q0=q0, contacts=contacts)
+    np.testing.assert_allclose(recording.q[-1, 0, 2], 0.05 + HALF[2], atol=1e-9)
+    np.testing.assert_allclose(recording.v[-1, 1, 2], -G * 0.4, rtol=1e-9)
+
+
 def test_a_tumbling_block_loses_energy_and_comes_to_rest_above_the_ground(block: kd.Robot) -> None:
     corners = np.concatenate([BOTTOM, BOTTOM * [1, 1, -1]])
     q0 = block.neutral()

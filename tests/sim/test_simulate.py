@@ -273,3 +273,21 @@ def test_an_interrupted_row_is_dropped(pendulum: kd.Robot) -> None:
     recording = simulate(pendulum, None, 0.1, signals={"first": lambda t, state: t, "second": signal})
     assert recording.status == "interrupted" and len(recording) == 4
     np.testing.assert_array_equal(recording.signals["first"], recording.time)
+
+
+@pytest.mark.parametrize("dt", [1e-300, 1e-12])
+def test_a_run_without_end_is_refused(dt: float) -> None:
+    with pytest.raises(kd.InputError, match="at most 1000000000 steps"):
+        kd.sim.simulate(kd.load("planar2r"), None, 1.0, dt=dt)
+
+
+def test_a_push_after_the_end_is_refused() -> None:
+    push = kd.sim.Push("link2", [1.0, 0.0, 0.0], start=0.2, duration=0.1)
+    with pytest.raises(kd.InputError, match="before the end of the run at 0.1 s"):
+        kd.sim.simulate(kd.load("planar2r"), None, 0.1, pushes=[push])
+
+
+def test_a_torque_that_mujoco_would_ignore_is_a_divergence() -> None:
+    robot = kd.load("planar2r")
+    run = kd.sim.simulate(robot, lambda t, state: [1e12, 0.0], 0.01, engine="mujoco", clip=False)
+    assert run.status == "diverged" and "joint1" in run.reason and "1e+12" in run.reason

@@ -11,7 +11,8 @@ import pytest
 import kinodyn as kd
 from kinodyn.description.types import Description, Inertia, Joint, Link, Shape
 from kinodyn.dynamics.contact import HeightField, Plane
-from kinodyn.sim import Block, MujocoSimulator, simulate, to_mjcf, to_mujoco
+from kinodyn.sim import MujocoSimulator, simulate, to_mjcf, to_mujoco
+from kinodyn.terrain import Terrain
 
 from .posture_control import keep_posture
 
@@ -62,17 +63,19 @@ def test_a_field_without_heights_is_level() -> None:
 
 @pytest.mark.parametrize(
     "ground",
-    [None, Plane([0, 0, 0.2], [-np.sin(SLOPE), 0.02, np.cos(SLOPE)]), HeightField(np.full((9, 9), 0.3), 0.5, (-2, -2))],
+    [
+        Plane(),
+        Plane([0, 0, 0.2], [-np.sin(SLOPE), 0.02, np.cos(SLOPE)]),
+        HeightField(np.full((9, 9), 0.3), 0.5, (-2, -2)),
+    ],
 )
-def test_blocks_rise_above_the_ground_by_their_height(ground: Any) -> None:
-    block = Block(0.5, -0.3, 0.2, 0.4, 0.015)
-    level = Plane() if ground is None else ground
-    model = to_mujoco(ball(), ground=ground, blocks=[block])
+def test_boxes_rise_above_the_ground_by_their_height(ground: Any) -> None:
+    model = to_mujoco(ball(), ground=Terrain([ground]).with_box(0.5, -0.3, (0.2, 0.4, 0.015)))
     beside = np.array([[0.35, -0.3], [0.65, -0.3], [0.5, -0.55], [0.5, -0.05]])
     inside = np.array([[0.42, -0.3], [0.58, -0.3], [0.5, -0.48], [0.5, -0.12]])
     for xy, height in ((beside, 0.0), (inside, 0.015)):
         p = np.column_stack([xy, looked_down_on(model, xy)])
-        np.testing.assert_allclose(level.height_and_normal(p)[0], height, atol=3e-6)
+        np.testing.assert_allclose(ground.height_and_normal(p)[0], height, atol=3e-6)
 
 
 def test_a_box_rests_on_a_slope_that_its_friction_holds() -> None:
@@ -106,7 +109,7 @@ def test_the_humanoid_stands_on_a_step_of_15_mm() -> None:
     q0[2] += 0.015 - kd.kinematics.pose(robot, q0, "left_sole")[2, 3]
     hold = keep_posture(robot, q0)
     soles = ["left_sole", "right_sole"]
-    simulator = MujocoSimulator(robot, frames=soles, blocks=[(0.0, 0.0, 0.6, 0.8, 0.015)])
+    simulator = MujocoSimulator(robot, frames=soles, ground=kd.terrain.flat().with_box(0.0, 0.0, (0.6, 0.8, 0.015)))
     run = simulate(robot, hold, 0.3, q0=q0, engine=simulator)
     for sole in soles:
         assert kd.kinematics.pose(robot, run.q[-1], sole)[2, 3] == pytest.approx(0.015, abs=1e-3)
@@ -114,26 +117,35 @@ def test_the_humanoid_stands_on_a_step_of_15_mm() -> None:
 
 
 def test_terrain_is_part_of_the_exported_mjcf() -> None:
-    ground = HeightField(np.arange(12.0).reshape(3, 4) / 50, 0.2)
-    text = to_mjcf(ball(), ground=ground, blocks=[Block(0.2, 0.3, 0.1, 0.1, 0.25)])
+    ground = Terrain([HeightField(np.arange(12.0).reshape(3, 4) / 50, 0.2)]).with_box(0.2, 0.3, (0.1, 0.1, 0.25))
+    text = to_mjcf(ball(), ground=ground)
     again, xy = mj.MjModel.from_xml_string(text), np.array([[0.2 + 1e-9, 0.4 - 1e-9], [0.21, 0.31]])
-    direct = to_mujoco(ball(), ground=ground, blocks=[Block(0.2, 0.3, 0.1, 0.1, 0.25)])
+    direct = to_mujoco(ball(), ground=ground)
     np.testing.assert_allclose(looked_down_on(again, xy), looked_down_on(direct, xy), atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ground": 0.1}, "contact.Plane or a contact.HeightField"),
+        ({"ground": 0.1}, "ground must be a terrain.Terrain, contact.Plane or contact.HeightField, got 0.1"),
         ({"ground": Plane(normal=(1, 0, 0))}, "upwards"),
-        ({"blocks": 3}, "sequence of sim.Block"),
-        ({"blocks": [(0, 0, 1, 1)]}, r"blocks\[0\] must be x, y, length"),
-        ({"blocks": [(0, 0, 1, 1, 0.1), (0, 0, 1, 1, -0.1)]}, r"blocks\[1\] must be finite"),
-        ({"blocks": [(np.nan, 0, 1, 1, 0.1)]}, "finite"),
         ({"ground": Plane(), "floor": False}, "floor=True"),
-        ({"blocks": [(0, 0, 1, 1, 0.1)], "contacts": False}, "contacts=True"),
+        ({"ground": kd.terrain.flat(), "contacts": False}, "contacts=True"),
     ],
 )
 def test_invalid_terrain_is_rejected(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.InputError, match=message):
         to_mujoco(ball(), **settings)
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ((0.0, 0.0, (1.0, 1.0, -0.1)), "size of the box must be 3 positive numbers"),
+        ((np.nan, 0.0, (1.0, 1.0, 0.1)), "position of the box"),
+        ((9.0, 0.0, (1.0, 1.0, 0.1)), "there must be ground below the box, got x=9.0, y=0.0"),
+    ],
+)
+def test_a_box_needs_a_size_and_ground_below_it(box: Any, message: str) -> None:
+    with pytest.raises(kd.InputError, match=message):
+        Terrain([HeightField(np.zeros((3, 3)), 0.5)]).with_box(*box)

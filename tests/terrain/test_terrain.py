@@ -255,7 +255,14 @@ def test_wrong_maps_and_shapes_are_refused() -> None:
 
 def test_a_recording_on_a_terrain_shows_its_triangles() -> None:
     robot = kd.load("humanoid")
-    simulator = kd.sim.MujocoSimulator(robot, terrain=kd.terrain.stairs(0.1, 0.3, 2))
+    simulator = kd.sim.MujocoSimulator(robot, ground=kd.terrain.stairs(0.1, 0.3, 2))
     assert simulator.terrain["vertices"][:, 2].max() == pytest.approx(0.2)
     with pytest.raises(InputError, match="not both"):
-        kd.sim.MujocoSettings(terrain=kd.terrain.flat(), ground=kd.contact.Plane())
+        kd.walking.walk(robot, terrain=kd.terrain.flat(), ground=kd.contact.Plane())
+
+
+def test_heights_above_a_terrain_are_those_above_its_shape() -> None:
+    p = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 3))
+    plane = kd.contact.Plane([0.1, 0.2, 0.3], [-0.2, 0.1, 1.0])
+    for found, expected in zip(Terrain([plane]).height_and_normal(p), plane.height_and_normal(p), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)

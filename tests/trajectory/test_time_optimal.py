@@ -11,6 +11,9 @@ import kinodyn as kd
 from kinodyn import trajectory as tr
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.trajectory.corners import find_corners
+from kinodyn.trajectory.piecewise import PiecewisePolynomial, hermite_pieces
+from kinodyn.trajectory.space import Space
 
 
 def assert_within(robot: kd.Robot | None, found: tr.TimeOptimalResult, **limits: Any) -> None:
@@ -113,3 +116,32 @@ def test_infeasibility_is_reported_with_joint_and_location(panda: kd.Robot) -> N
 def test_invalid_arguments_raise(path: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         tr.time_optimal(path, **options)
+
+
+@pytest.mark.parametrize("grid", [50, 200, 1000])
+@pytest.mark.parametrize("ratio", [(1.0,), (1.0, 0.5), (0.2, -1.0, 0.3)])
+def test_a_path_that_reverses_takes_as_long_as_its_two_halves(grid: int, ratio: tuple[float, ...]) -> None:
+    """From rest to rest over a distance d with acceleration a: 2 sqrt(d / a)."""
+    path = tr.cubic_spline(np.outer([0.0, 1.0, 0.0], ratio), [0.0, 0.5, 1.0])
+    found = tr.time_optimal(path, velocity=100.0, acceleration=100.0, grid=grid)
+    assert found.trajectory is not None and found.trajectory.duration == pytest.approx(0.4, rel=1e-5)
+    np.testing.assert_allclose(found.trajectory(0.5 * found.trajectory.duration), ratio, atol=1e-5)
+
+
+def test_retiming_along_a_path_that_reverses_is_as_fast() -> None:
+    path = tr.cubic_spline([[0.0], [1.0], [0.0]], [0.0, 0.01, 0.02])
+    found = tr.retime(None, path, velocity=100.0, acceleration=100.0, method="path")
+    assert found.trajectory is not None and found.trajectory.duration == pytest.approx(0.4, rel=1e-5)
+
+
+def test_corners_are_found_where_the_direction_changes_and_nowhere_else() -> None:
+    assert find_corners(tr.cubic_spline([[0.0], [1.0], [0.0]], [0.0, 0.5, 1.0])) == pytest.approx([0.5])
+    assert find_corners(tr.cubic_spline([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]], [0.0, 0.5, 1.0])) == []
+    cubic = np.array([0.0, 3.0, -3.0, 1.0]).reshape(-1, 1, 1)
+    straight = PiecewisePolynomial(Space(None, 1), np.array([0.0, 2.0]), np.zeros((1, 1)), cubic)
+    assert find_corners(straight) == []  # 1 - (1 - t)^3 stops at t = 1 and goes on
+    turn = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
+    times, v = np.array([0.0, 1.0, 2.0]), np.zeros((3, 2))
+    assert find_corners(hermite_pieces(Space(None, 2), times, np.array(turn), v, None)) == pytest.approx(
+        [1.0], abs=1e-6
+    )

@@ -86,6 +86,7 @@ def test_a_plan_follows_its_goal_and_the_obstacles(browser: Any) -> None:
         tab.page.get_by_text("Solved in").wait_for()
         assert_the_plan_plays(viewer, tab)
         assert_a_gizmo_drags_the_goal(viewer, tab)
+        assert_a_gizmo_drags_an_obstacle(viewer, tab)
         hand = kd.kinematics.pose(panda, viewer.planning.outcome.plan.path[-1], "panda_hand_tcp")[:3, 3]
         world.add_sphere("balloon", 0.2, hand)
         tab.page.get_by_text("Goal in collision: the goal collides").wait_for()
@@ -143,6 +144,32 @@ def assert_a_gizmo_drags_the_goal(viewer: kd.viewer.Viewer, tab: BrowserPage) ->
     assert viewer.planning.outcome.plan.success
     reached = kd.kinematics.pose(viewer.robot, viewer.planning.outcome.plan.path[-1], frame)
     np.testing.assert_allclose(reached, viewer.planning.problem.goal[frame], atol=1e-4)
+
+
+def assert_a_gizmo_drags_an_obstacle(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
+    place, ahead, arrow = viewer.world["wall"].pose[:3, 3], np.array([0.0, 0.0, 1.0]), 0.5
+    viewer.select("wall")
+    viewer.planning.object_gizmo.handle.scale = arrow
+    before = viewer.planning.outcome
+
+    def displacement() -> np.ndarray:
+        return viewer.world["wall"].pose[:3, 3] - place
+
+    for pause in (100, 300, 600, 1000, 2000):
+        drag_along(viewer, tab, place, arrow * ahead, pause, share=0.3)
+        if displacement() @ ahead > 0.1 * arrow:
+            break
+        viewer.world.move("wall", (place, None))  # it missed
+    moved = displacement()
+    assert moved @ ahead > 0.1 * arrow and np.linalg.norm(moved - (moved @ ahead) * ahead) < 0.1 * arrow
+    wait_until(
+        lambda: not viewer.planning.busy and viewer.planning.outcome.problem.world is viewer.world.snapshot(),
+        "it is planned again",
+    )
+    plan = viewer.planning.outcome.plan
+    assert viewer.planning.outcome is not before and plan.success
+    assert kd.collision.motion_free(viewer.robot, plan.path[:-1], plan.path[1:], viewer.world).all()
+    viewer.select(None)
 
 
 def plain(viewer: kd.viewer.Viewer) -> None:

@@ -66,7 +66,7 @@ def test_a_port_in_use_and_a_foreign_host_are_errors(robot: kd.Robot) -> None:
 
 
 def test_other_hosts_give_a_warning(robot: kd.Robot) -> None:
-    with pytest.warns(UserWarning, match="everybody who can reach this machine"):
+    with pytest.warns(UserWarning, match="everybody who has its address"):
         kd.view(robot, host="0.0.0.0", quiet=True).close()
     assert is_local("127.0.0.1") and is_local("localhost") and is_local("::1")
     assert not is_local("0.0.0.0") and not is_local("example.org")
@@ -89,11 +89,38 @@ def test_only_its_own_pages_are_accepted(viewer: kd.viewer.Viewer) -> None:
 
 
 def test_requests_are_accepted_by_host_and_origin() -> None:
-    assert rejection_reason(["[::1]:80"], ["http://[::1]:80"], local=True) == ""
-    assert "'evil.org'" in rejection_reason(["evil.org"], ["http://evil.org"], local=True)  # a name that points here
-    assert rejection_reason(["robot.lan:80"], ["http://robot.lan:80"], local=False) == ""
-    assert "evil.org" in rejection_reason(["robot.lan:80"], ["http://evil.org"], local=False)
-    assert rejection_reason([], [], local=False) and rejection_reason(["a", "b"], [], local=False)
+    assert rejection_reason(["[::1]:80"], ["http://[::1]:80"], host="::1") == ""
+    for host in ("127.0.0.1", "0.0.0.0", "robot.lan"):  # a name that points here
+        assert "'evil.org'" in rejection_reason(["evil.org"], ["http://evil.org"], host=host)
+    assert rejection_reason(["robot.lan:80"], ["http://robot.lan:80"], host="robot.lan") == ""
+    assert rejection_reason(["192.0.2.1:80"], ["http://192.0.2.1:80"], host="0.0.0.0") == ""
+    assert rejection_reason([f"{socket.gethostname()}:80"], [], host="0.0.0.0") == ""
+    assert "evil.org" in rejection_reason(["robot.lan:80"], ["http://evil.org"], host="robot.lan")
+    assert rejection_reason([], [], host="0.0.0.0") and rejection_reason(["a", "b"], [], host="0.0.0.0")
+    assert rejection_reason(["[::1"], [], host="0.0.0.0")
+
+
+def test_a_viewer_that_others_can_reach_serves_only_those_who_have_its_token(robot: kd.Robot) -> None:
+    def answer(path: str, cookie: str = "") -> tuple[int, str]:
+        line = HTTPConnection("127.0.0.1", viewer.port, timeout=10.0)
+        line.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+        response = line.getresponse()
+        line.close()
+        return response.status, (response.getheader("Set-Cookie") or "").partition(";")[0]
+
+    version = Subprotocol(f"viser-v{viser.__version__}")
+    with pytest.warns(UserWarning, match="everybody who has its address"):
+        viewer = kd.view(robot, host="0.0.0.0", quiet=True)
+    with viewer:
+        here = f"ws://127.0.0.1:{viewer.port}"
+        for path, cookie in (("/", ""), ("/?token=x", ""), ("/", "kinodyn_token=x"), ("/", "kinodyn_token")):
+            assert answer(path, cookie)[0] == 403
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(here, subprotocols=[version])
+        status, cookie = answer(viewer.url.removeprefix(f"http://127.0.0.1:{viewer.port}"))
+        assert status == 302 and answer("/", cookie)[0] == 200
+        with connect(here, subprotocols=[version], additional_headers={"Cookie": cookie}) as socket_:
+            assert socket_.recv(timeout=10.0)
 
 
 def test_no_page_can_open_a_tunnel(viewer: kd.viewer.Viewer) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinodyn.spatial import rot_y
-from kinodyn.walking.metrics import sliding
+from kinodyn.walking.metrics import mean_rate, sliding
 
 CORNERS = np.array([(0.2, 0.05, 0.0), (0.2, -0.05, 0.0), (-0.1, -0.05, 0.0), (-0.1, 0.05, 0.0)])
 UP = np.array([0.0, 0.0, 1.0])
@@ -38,3 +38,10 @@ def test_a_foot_that_turns_about_its_centre_slips_at_its_corners() -> None:
     R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     radius = np.linalg.norm(CORNERS, axis=1).max()
     assert sliding(np.array([CORNERS, CORNERS @ R.T]), UP) == pytest.approx(2 * radius * np.sin(0.05), rel=1e-12)
+
+
+def test_the_mean_rate_of_an_angle_that_oscillates_is_that_of_its_trend() -> None:
+    t = np.linspace(0.0, 20.0, 10001)
+    for phase in np.linspace(0.0, 2.0 * np.pi, 7):
+        yaw = 0.8 * t + 0.08 * np.sin(2.0 * np.pi * t / 0.87 + phase)
+        assert abs(mean_rate(t, yaw) - 0.8) * 20.0 < 0.01  # its ends alone would be off by up to 0.16 rad

@@ -13,6 +13,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.model.robot import Robot
+from kinodyn.walking.feasibility import require_strong
 
 WALKING = (
     "icub",
@@ -119,7 +120,23 @@ def without_a_free_joint(spec: mj.MjSpec) -> None:
     spec.delete(next(joint for joint in spec.joints if joint.type == mj.mjtJoint.mjJNT_FREE))
 
 
+def options_for_training(spec: mj.MjSpec) -> None:
+    """Give the solver one iteration, and default classes with which motors are weak and geoms touch nothing."""
+    spec.option.iterations, spec.option.ls_iterations, spec.option.timestep = 1, 5, 0.004
+    spec.option.disableflags = int(mj.mjtDisableBit.mjDSBL_EULERDAMP) | int(mj.mjtDisableBit.mjDSBL_WARMSTART)
+    spec.default.actuator.ctrllimited, spec.default.actuator.ctrlrange = TRUE, [-1.0, 1.0]
+    spec.default.geom.contype, spec.default.geom.conaffinity, spec.default.geom.margin = 0, 0, 0.1
+
+
+def springs(spec: mj.MjSpec) -> None:
+    for joint in spec.joints:
+        if joint.type == mj.mjtJoint.mjJNT_HINGE:
+            joint.stiffness = [15.0, 0.0, 0.0]
+
+
 VARIANTS = (
+    options_for_training,
+    springs,
     position_actuators,
     geared_motors,
     only_contact_pairs,
@@ -177,6 +194,93 @@ def test_unstated_effort_limits_get_a_default_that_is_said() -> None:
     with pytest.warns(kd.DescriptionWarning, match="without an effort limit get .* N m in the legs"):
         body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
     assert np.isfinite(body.robot.limits.effort[6:]).all()
+
+
+def test_effort_limits_that_no_motor_has_count_as_unstated() -> None:
+    robot = kd.load("humanoid")
+    joints = tuple(replace(joint, effort=2e4) for joint in robot.description.joints)
+    with pytest.warns(kd.DescriptionWarning, match="without an effort limit get"):
+        body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
+    assert body.robot.limits.effort[6:].max() < 1e3
+
+
+def test_a_base_whose_origin_is_on_the_ground_stands_on_legs(tmp_path: Path) -> None:
+    text = kd.sim.to_mjcf(kd.load("humanoid"), floor=False)
+    free = text.index("<joint", text.index("<worldbody>"))
+    text = text[:free] + text[text.index("/>", free) + 2 :]
+    text = text.replace("<worldbody>", '<worldbody><body name="ground"><freejoint/><body name="above" pos="0 0 0.95">')
+    path = tmp_path / "robot.xml"
+    path.write_text(text.replace("</worldbody>", "</body></body></worldbody>"))
+    body, original = (kd.walking.Biped.from_robot(robot) for robot in (load(path), kd.load("humanoid")))
+    assert body.base[2, 3] < 0.1 < original.base[2, 3]
+    np.testing.assert_allclose(body.com_height, original.com_height, atol=1e-3)
+    state = kd.State(body.robot, body.q)
+    controller = kd.walking.WalkingController(body)
+    half = np.array([0.0, 0.0, 0.5 * body.weight, 0.0, 0.0, 0.0])
+    forces = {foot.frame: half for foot in body.feet.values()}
+    assert np.abs(controller.act(kd.sim.Observation(0.0, state, forces))).max() > 1.0  # it does not count as fallen
+
+
+def toes_on_springs(spec: mj.MjSpec) -> None:
+    for side in ("left", "right"):
+        foot = spec.body(f"{side}_foot")
+        sole = foot.geoms[0]
+        (x, y, z), place = np.array(sole.size), np.array(sole.pos)
+        sole.size, sole.pos = [0.75 * x, y, z], place - [0.25 * x, 0.0, 0.0]
+        toe = foot.add_body(name=f"{side}_toe", pos=place + [0.5 * x, 0.0, 0.0])
+        toe.add_joint(name=f"{side}_toes", axis=[0, 1, 0], stiffness=[20.0, 0.0, 0.0], armature=0.01)
+        toe.add_geom(type=mj.mjtGeom.mjGEOM_BOX, size=[0.24 * x, y, z], pos=[0.25 * x, 0.0, 0.0], mass=0.1)
+
+
+def test_toes_without_a_motor_do_not_make_a_robot_too_weak(tmp_path: Path) -> None:
+    body = kd.walking.Biped.from_robot(load(written(tmp_path, toes_on_springs)))
+    assert body.left.frame == "left_foot"
+    require_strong(body)
+
+
+def test_motors_compensate_springs_within_their_limits(tmp_path: Path) -> None:
+    body = kd.walking.Biped.from_robot(load(written(tmp_path, springs)))
+    simulator = kd.walking.make_simulator(body)
+    simulator.reset(body.q)
+    state = kd.State(body.robot, body.q)
+    observation = kd.sim.observe(simulator, state, 0.0)
+    assert observation.elastic is not None and np.abs(observation.elastic).max() > 1.0
+    with_springs = kd.walking.WalkingController(body).act(observation)
+    rigid = kd.walking.WalkingController(body).act(replace(observation, elastic=None))
+    limits = body.robot.limits.effort
+    np.testing.assert_allclose(with_springs, np.clip(rigid - observation.elastic, -limits, limits), atol=1e-9)
+
+
+def props(spec: mj.MjSpec) -> None:
+    ball = spec.worldbody.add_body(name="ball", pos=[3.0, 3.0, 0.1])
+    ball.add_freejoint(name="rolls")
+    ball.add_geom(type=mj.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0, 0], mass=1.0)
+
+
+def test_a_scene_of_several_free_bodies_is_refused_with_their_names(tmp_path: Path) -> None:
+    with pytest.raises(kd.KinodynError, match=r"a scene of several free bodies .*ball"):
+        kd.walking.Biped.from_robot(load(written(tmp_path, props)))
+
+
+def tilted_base(spec: mj.MjSpec) -> None:
+    """Turn the axes of the base by an angle that is no multiple of a right angle, and its pose in the file back."""
+    base, q, back = spec.worldbody.first_body(), np.zeros(4), np.zeros(4)
+    mj.mju_euler2Quat(q, np.array([0.5 * np.pi, 0.0, 0.7]), "xyz")
+    mj.mju_negQuat(back, q)
+    R = np.zeros(9)
+    mj.mju_quat2Mat(R, back)
+    for element in (*base.geoms, *base.sites, *base.bodies):
+        turned = np.zeros(4)
+        mj.mju_mulQuat(turned, back, np.array(element.quat))
+        element.pos, element.quat = R.reshape(3, 3) @ element.pos, turned
+    base.quat, base.ipos = q, R.reshape(3, 3) @ base.ipos
+
+
+def test_a_base_with_tilted_axes_stands_as_its_file_says(tmp_path: Path) -> None:
+    changes: tuple[Change, ...] = (lambda spec: None, tilted_base)
+    upright, body = (kd.walking.Biped.from_robot(load(written(tmp_path, change))) for change in changes)
+    np.testing.assert_allclose([body.leg, body.width], [upright.leg, upright.width], atol=1e-6)
+    np.testing.assert_allclose(body.com_height, upright.com_height, atol=1e-3)
 
 
 def without_ankle_roll(robot: Robot) -> kd.walking.Biped:

@@ -25,7 +25,7 @@ def walk(correction: SpeedCorrection, velocity: np.ndarray, gain: float, steps: 
     return speed
 
 
-@pytest.mark.parametrize("gain", [0.92, 1.0, 1.08])
+@pytest.mark.parametrize("gain", [0.92, 1.0, 1.08, 1.3])
 @pytest.mark.parametrize("velocity", [(0.5, 0.0, 0.0), (0.0, -0.3, 0.0), (0.3, 0.1, 0.2)])
 def test_a_robot_that_walks_too_fast_or_too_slowly_reaches_its_speed(
     velocity: tuple[float, float, float], gain: float
@@ -37,7 +37,7 @@ def test_a_robot_that_walks_too_fast_or_too_slowly_reaches_its_speed(
 def test_the_correction_is_bounded_and_pushes_do_not_count() -> None:
     correction = SpeedCorrection()
     walk(correction, np.array([0.4, 0.0, 0.0]), 0.7, 60)
-    assert correction.factor == pytest.approx(1.15)
+    assert correction.factor == pytest.approx(1.2)
     pushed = SpeedCorrection()
     for k, x in enumerate((0.0, 0.8)):  # one stride of twice its length
         pushed.observe(k * 1.0, Footstep("left", x, 0.0, 0.0), np.array([0.4, 0.0, 0.0]))

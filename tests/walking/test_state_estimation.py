@@ -113,4 +113,4 @@ def test_a_fall_is_detected_from_the_true_base() -> None:
 )
 def test_invalid_noise_is_rejected(noise: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.KinodynError, match=message):
-        kd.walking.walk(kd.load("humanoid"), duration=3.0, estimate=True, noise=noise)
+        kd.walking.walk(kd.load("humanoid"), duration=4.0, estimate=True, noise=noise)

@@ -88,14 +88,14 @@ def palm_on_table(height):
 
 
 def test_a_hand_on_a_table_bears_load_within_friction_and_does_not_slip(humanoid, body):
-    table = kd.sim.Block(0.42, 0.35, 0.3, 0.3, 0.85)
+    ground = kd.terrain.flat().with_box(0.42, 0.35, (0.3, 0.3, 0.85))  # a table
     palm = [[x, 0.0, z] for x in (-0.03, 0.03) for z in (-0.1, 0.02)]
     contact = kd.contact.Contact("left_palm", corners=palm, friction=0.5, target=palm_on_table(0.85), name="left hand")
     support = kd.walking.HandSupport(
         contact, start=3.0, end=5.0, approach=2.5, via=[[0.12, 0.33, 1.02]], max_force=100.0
     )
     upper_body = kd.walking.UpperBody(supports=[support])
-    result = kd.walking.walk(body, (0.0, 0.0, 0.0), duration=7.5, upper_body=upper_body, blocks=[table])
+    result = kd.walking.walk(body, (0.0, 0.0, 0.0), duration=7.5, upper_body=upper_body, ground=ground)
     assert result.walked and result.steps >= 4
     recording = result.recording
     bearing = (recording.time > 3.8) & (recording.time < 4.9)

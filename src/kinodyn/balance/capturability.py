@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes
-from kinodyn.checks import nonnegative, numbers, positive
+from kinodyn.checks import nonnegative, not_overflown, numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 
@@ -48,14 +49,18 @@ def capture_distance(
     >>> print(capture_distance([0, 1, 2, np.inf], 3.0, 0.5, 0.6, 0.05).round(3))
     [0.05  0.184 0.214 0.222]
     """
-    n = np.asarray(steps, dtype=float)
+    try:
+        n = np.asarray(steps, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        n = np.array(np.nan)
     if np.isnan(n).any() or (n < 0).any() or (np.isfinite(n) & (n != np.floor(n))).any():
         raise InputError(f"steps must be nonnegative integers, or infinite, got {steps!r}")
     decay = _decay(omega, step_time)
     for name, value in (("step_length", step_length), ("foot_radius", foot_radius)):
         nonnegative(name, value)
     # sum of L decay^k from k = 1 to N
-    return foot_radius + step_length * decay * (1.0 - decay**n) / (1.0 - decay)
+    reach = foot_radius + step_length * decay * (1.0 - decay**n) / max(1.0 - decay, 1e-300)
+    return not_overflown("the distance", reach)
 
 
 def steps_to_capture(
@@ -91,6 +96,7 @@ def steps_to_capture(
     return result
 
 
+@displayed
 class Bounds(NamedTuple):
     """Distances [m] of the capture point from a new stance foot at touchdown within which walking can continue.
 
@@ -185,8 +191,9 @@ def push_bound(polygon: ArrayLike, dcm: ArrayLike, direction: ArrayLike, omega: 
     room = b - numbers("dcm", dcm, 2) @ A.T
     speed = (vector / length) @ A.T
     reach = np.where(speed > 1e-12, room / np.where(speed > 1e-12, speed, 1.0), np.inf).min(axis=-1)
+    mass, omega = positive("mass", mass), positive("omega", omega)
     result: Array = mass * omega * np.where((room >= 0).all(axis=-1), reach, 0.0)
-    return result
+    return not_overflown("the impulse", result)
 
 
 def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: float, gravity: float = 9.81) -> float:
@@ -220,7 +227,7 @@ def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: f
     for name, value in values.items():
         positive(name, value)
     half = np.sqrt(inertia * angle / torque)
-    return float(torque / (mass * gravity) * np.expm1(-omega * half) ** 2)
+    return float(not_overflown("the distance", torque / (mass * gravity) * np.expm1(-omega * half) ** 2))
 
 
 def strategy(margin: ArrayLike, *, hip: float = 0.0, step: float = 0.0, reserve: float = 0.0) -> NDArray[np.str_]:
@@ -247,7 +254,8 @@ def strategy(margin: ArrayLike, *, hip: float = 0.0, step: float = 0.0, reserve:
     >>> print(strategy([0.03, -0.01, -0.1, -1.0], hip=0.02, step=0.3))
     ['ankle' 'hip' 'step' 'fall']
     """
-    room = numbers("margin", margin) - reserve
+    hip, step = nonnegative("hip", hip), nonnegative("step", step)
+    room = numbers("margin", margin) - nonnegative("reserve", reserve)
     return np.select([room >= 0, room >= -hip, room >= -step], ["ankle", "hip", "step"], "fall")
 
 

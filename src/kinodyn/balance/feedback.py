@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import not_overflown, numbers, positive
 from kinodyn.errors import InputError
 
 
@@ -55,7 +55,11 @@ def dcm_feedback(
     positive("omega", omega)
     positive("gain", gain)
     error = numbers("dcm", dcm, 2) - numbers("dcm_reference", dcm_reference, 2)
-    desired = numbers("zmp_reference", zmp_reference, 2) + (1.0 + gain / omega) * error + numbers("integral", integral)
+    extra = numbers("integral", integral)
+    if extra.ndim and extra.shape[-1] != 2:
+        raise InputError(f"integral must be a number or (..., 2), got shape {extra.shape}")
+    desired = numbers("zmp_reference", zmp_reference, 2) + (1.0 + gain / omega) * error + extra
+    not_overflown("the ZMP", desired)
     return desired if polygon is None else nearest(polygon, desired)
 
 

@@ -5,7 +5,6 @@ No names are assumed: `legs` finds the links that stand on the ground, `soles` t
 
 from __future__ import annotations
 
-import warnings
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,17 +13,19 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.legs import STANDING, Legs, find_legs, links_of, moving_chain
-from kinodyn.balance.polygon import hull
+from kinodyn.balance.polygon import hull, simplified
 from kinodyn.balance.shapes import extreme_points
 from kinodyn.balance.soles import SoleSource, assumed_sole, sole_points, sole_rotation
+from kinodyn.checks import vector
 from kinodyn.description.types import Shape
-from kinodyn.errors import DescriptionError, DescriptionWarning, KinodynError
-from kinodyn.model.robot import Robot
+from kinodyn.errors import DescriptionError, KinodynError, warn
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.spatial.poses import inverse_pose
 
 __all__ = ["STANDING", "biped_feet", "feet", "upright"]
 
 SOLE_THICKNESS = 0.02  # fraction of the foot's size: points this high above the lowest belong to the sole
+MAX_CORNERS = 8  # of the outline of a sole: contact cones of more have too many facets
 MIN_WIDTH = 1e-3  # [m] of a sole
 MAX_ASYMMETRY = 0.2  # of the soles of a biped, as a fraction of their length
 _FEET: WeakKeyDictionary[Robot, tuple[Foot, ...]] = WeakKeyDictionary()
@@ -63,9 +64,12 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     >>> left.frame, left.size.round(3).tolist()
     ('left_sole', [0.258, 0.094])
     """
+    require_robot(robot)
+    if q is not None:
+        q = vector("q", q, robot.nq)
     if q is None and robot in _FEET:
         return _FEET[robot]
-    legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
+    legs = find_legs(robot, q)
     if not legs.feet:
         raise KinodynError(f"{robot.name!r} has no feet: {legs.reason}")
     names = ("left", "right") if len(legs.feet) == 2 else tuple(f"foot{k + 1}" for k in range(len(legs.feet)))
@@ -195,7 +199,7 @@ def _foot(robot: Robot, legs: Legs, side: str, link: str, source: SoleSource, sh
     T_level_sole[:3, 3] = (origin[0], origin[1], height)
     T_frame_sole = inverse_pose(T_level_frame) @ T_level_sole
     outline, on_points = (
-        hull(low[:, :2] - origin[:2]),
+        simplified(hull(low[:, :2] - origin[:2]), MAX_CORNERS),
         bool(shapes) and all(shape.kind == "sphere" for _, shape in shapes),
     )
     ankle = float(origin[2] - height)
@@ -204,7 +208,7 @@ def _foot(robot: Robot, legs: Legs, side: str, link: str, source: SoleSource, sh
 
 def _warn(robot: Robot, legs: Legs, what: str) -> None:
     feet = " and ".join(map(repr, legs.feet))
-    warnings.warn(f"feet {feet} of {robot.name!r}: {what}", DescriptionWarning, stacklevel=4)
+    warn(f"feet {feet} of {robot.name!r}: {what}")
 
 
 def _leg_length(robot: Robot, legs: Legs, link: str) -> float:

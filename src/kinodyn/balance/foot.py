@@ -14,6 +14,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.balance.polygon import cut, largest_rectangle
 from kinodyn.balance.soles import SoleSource
 from kinodyn.checks import as_pose
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -22,6 +23,7 @@ from kinodyn.spatial.poses import inverse_pose
 FreeRotation = Literal["", "roll", "yaw"]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Foot:
     """A foot of a robot. Its *sole frame* lies on the underside: z up, x forward, the origin under the ankle.

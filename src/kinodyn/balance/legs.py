@@ -86,11 +86,22 @@ def _search(robot: Robot) -> Legs:
     first = _legs(robot, posture)
     if not first.reason:
         return _facing_forward(robot, first)
-    for up in UP_AXES[1:]:
-        found = _legs(robot, _turned(posture, _R_up(up)))
+    turned = (_turned(posture, _R_up(up)) for up in UP_AXES[1:])
+    for q in (*_as_written(robot, posture), *turned):
+        found = _legs(robot, q)
         if not found.reason:
             return _facing_forward(robot, found)
     return first
+
+
+def _as_written(robot: Robot, posture: Array) -> list[Array]:
+    """List the posture (nq,) with the orientations of the base that the description names."""
+    found = []
+    for name in robot.configurations:
+        q = posture.copy()
+        q[3:7] = robot.configuration(name)[3:7]
+        found.append(q)
+    return found
 
 
 def upright_posture(robot: Robot) -> Array:
@@ -199,11 +210,14 @@ def _without_toe(
 
 def _standing_fault(robot: Robot, q: Array, feet: list[str], pose: dict[str, Array], lowest: float, tall: float) -> str:
     """Explain why the robot cannot stand on these links; empty if it can."""
+    free = [joint.child for joint in robot.joints[1:] if joint.kind == "floating"]
+    if free:
+        return f"it is a scene of several free bodies ({', '.join(free)}); load the robot without the others"
     if len(feet) < 2:
         return f"it stands on {feet[0]!r} alone"
     chains = [moving_chain(robot, foot) for foot in feet]
     shared = set(chains[0]).intersection(*chains[1:])
-    base = float(pose[robot.joints[0].child][2, 3]) - lowest
+    base = _base_height(robot, pose) - lowest
     for foot, chain in zip(feet, chains, strict=True):
         own = np.array([pose[link][:3, 3] for link in chain if link not in shared])
         length = float(np.linalg.norm(np.diff(own, axis=0), axis=1).sum()) if len(own) else 0.0
@@ -218,6 +232,16 @@ def _standing_fault(robot: Robot, q: Array, feet: list[str], pose: dict[str, Arr
     if offset > MAX_OFFSET * tall:
         return f"its CoM is {offset:.2g} m beside {', '.join(map(repr, feet))}"
     return ""
+
+
+def _base_height(robot: Robot, pose: dict[str, Array]) -> float:
+    """Return the height of the base [m]: of its origin or its CoM, the higher one; origins may be on the ground."""
+    base = robot.joints[0].child
+    row = robot.parameter_links.index(base)
+    mass, *moment = robot.inertial_parameters.reshape(-1, 10)[row, :4]
+    T = pose[base]
+    com = float(T[2, 3] + T[2, :3] @ moment / mass) if mass > 0 else -np.inf
+    return max(float(T[2, 3]), com)
 
 
 def _facing_forward(robot: Robot, legs: Legs) -> Legs:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import not_overflown, numbers, positive, same_shape
 from kinodyn.errors import InputError
 
 __all__ = [
@@ -84,19 +84,13 @@ def move(
     [0.1    0.1185] [0.    0.191]
     """
     w = positive("omega", omega)
-    c, v, p, r, t = (
-        numbers(name, value)
-        for name, value in (
-            ("com", com),
-            ("velocity", velocity),
-            ("zmp", zmp),
-            ("zmp_rate", zmp_rate),
-            ("time", time),
-        )
-    )
-    cosh, sinh = np.cosh(w * t), np.sinh(w * t)
+    c, v, p, r, t = same_shape(com=com, velocity=velocity, zmp=zmp, zmp_rate=zmp_rate, time=time)
     away, drift = c - p, v - r  # relative to a ZMP that moves linearly
-    return p + r * t + cosh * away + sinh / w * drift, r + w * sinh * away + cosh * drift
+    with np.errstate(over="ignore", invalid="ignore"):
+        cosh, sinh = np.cosh(w * t), np.sinh(w * t)
+        position = p + r * t + cosh * away + sinh / w * drift
+        rate = r + w * sinh * away + cosh * drift
+    return not_overflown("the position", position), not_overflown("the velocity", rate)
 
 
 def acceleration(com: ArrayLike, zmp: ArrayLike, omega: float) -> Array:

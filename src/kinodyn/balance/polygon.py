@@ -68,6 +68,29 @@ def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, 
     return (b[0] - a[0]) * y - (b[1] - a[1]) * x > tolerance * hypot(x, y)
 
 
+def simplified(polygon: Array, corners: int) -> Array:
+    """Reduce a convex polygon (m, 2) to a number of its corners: the least area is cut off, one corner at a time.
+
+    Parameters
+    ----------
+    polygon
+        Corners (m, 2), counter-clockwise [m].
+    corners
+        Maximum number of corners that are left, at least 3.
+
+    Returns
+    -------
+    (k, 2)
+        A polygon inside the one given.
+    """
+    kept = np.asarray(polygon, dtype=float)
+    while len(kept) > corners:
+        before, after = np.roll(kept, 1, axis=0) - kept, np.roll(kept, -1, axis=0) - kept
+        areas = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
+        kept = np.delete(kept, int(areas.argmin()), axis=0)
+    return kept
+
+
 def half_planes(corners: ArrayLike) -> tuple[Array, Array]:
     """Write a convex polygon as half-planes.
 

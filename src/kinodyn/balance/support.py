@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.balance.feet import feet as find_feet
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import hull, margin
 from kinodyn.checks import numbers
-from kinodyn.errors import InputError
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
 
 
-def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
+def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str]) -> Array:
     """Compute the corners of soles in the world.
 
     Parameters
@@ -24,24 +26,45 @@ def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
     q
         Configurations (..., nq).
     feet
-        Feet on the ground.
+        Feet on the ground, or their names: "left", "right", or a frame of the foot, such as "left_sole".
 
     Returns
     -------
     (..., n, 3)
         Those of all feet, one after another [m].
     """
-    if len(feet) == 0:
-        raise InputError("feet is empty; give the feet on the ground, from kd.balance.feet(robot)")
     parts = []
-    for foot in feet:
+    for foot in _as_feet(robot, feet):
         T = foot.sole_pose(robot, q)
         flat = np.column_stack([foot.corners, np.zeros(len(foot.corners))])
         parts.append(flat @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3])
     return np.concatenate(parts, axis=-2)
 
 
-def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
+def _as_feet(robot: Robot, given: Sequence[Foot | str]) -> list[Foot]:
+    """Return feet by their names; a frame counts if it moves with the foot."""
+    given = [given] if isinstance(given, Foot | str) else list(given)
+    if not given:
+        raise InputError("feet is empty; give the feet on the ground, from kd.balance.feet(robot)")
+    named: dict[str, Foot] = {}
+    for foot in find_feet(robot) if any(isinstance(each, str) for each in given) else ():
+        last = moving_joints(robot, foot.frame)[-1].name
+        frames = [frame for frame in robot.frame_names if _last_joint(robot, frame) == last]
+        named.update(dict.fromkeys((foot.side, *frames), foot))
+    for each in given:
+        if isinstance(each, str) and each not in named:
+            raise unknown_name("foot", each, named)
+        if not isinstance(each, Foot | str):
+            raise InputError(f"feet must be feet of kd.balance.feet(robot) or their names, got {type(each).__name__}")
+    return [named[each] if isinstance(each, str) else each for each in given]
+
+
+def _last_joint(robot: Robot, frame: str) -> str:
+    joints = moving_joints(robot, frame)
+    return joints[-1].name if joints else ""
+
+
+def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str]) -> Array:
     """Compute the support polygon of feet on the ground, projected along the vertical.
 
     Parameters
@@ -50,7 +73,7 @@ def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
     q
         One configuration (nq,): polygons of a batch differ in their number of corners; `support_margin` takes batches.
     feet
-        Feet on the ground.
+        Feet on the ground, or their names: "left", "right", or a frame of the foot, such as "left_sole".
 
     Returns
     -------
@@ -61,7 +84,7 @@ def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
     --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
-    >>> kd.balance.support_polygon(robot, robot.configuration("standing"), kd.balance.feet(robot)).shape
+    >>> kd.balance.support_polygon(robot, robot.configuration("standing"), ["left_sole", "right_sole"]).shape
     (4, 2)
     """
     points = sole_points(robot, q, feet)
@@ -70,7 +93,7 @@ def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
     return hull(points[:, :2])
 
 
-def support_margin(robot: Robot, q: ArrayLike, feet: Sequence[Foot], point: ArrayLike) -> Array:
+def support_margin(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str], point: ArrayLike) -> Array:
     """Measure the signed distance of points from the edge of the support polygon.
 
     Parameters
@@ -79,7 +102,7 @@ def support_margin(robot: Robot, q: ArrayLike, feet: Sequence[Foot], point: Arra
     q
         Configurations (..., nq).
     feet
-        Feet on the ground.
+        Feet on the ground, or their names: "left", "right", or a frame of the foot, such as "left_sole".
     point
         (..., 2) or (..., 3), such as the CoM, the ZMP or the capture point; the height is ignored [m].
 

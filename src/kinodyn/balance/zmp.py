@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, broadcast, numbers
+from kinodyn.checks import as_pose, broadcast, not_overflown, number, numbers
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.robot import Robot
 
@@ -98,6 +98,8 @@ def zmp_from_wrenches(
     (..., 3)
         [m]
     """
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches must be a mapping of frame -> (..., 6), got {type(wrenches).__name__}")
     if not wrenches:
         raise InputError("wrenches is empty; give the wrenches on the feet, frame name -> (..., 6)")
     total, origin = np.zeros(6), np.zeros(3)
@@ -177,6 +179,7 @@ def _turn(R: Array, p: Array) -> Array:
 
 def _without_moment(wrench: Array, about: Array, height: float, fill_value: ArrayLike | None) -> Array:
     """Find the point on z = height at which a wrench, given about a point, has no horizontal moment."""
+    height = number("height", height)
     f, n = wrench[..., :3], wrench[..., 3:]
     pressed = f[..., 2] > MIN_NORMAL_FORCE * np.abs(wrench).max(axis=-1, initial=1e-9)
     if not pressed.all() and fill_value is None:
@@ -189,6 +192,7 @@ def _without_moment(wrench: Array, about: Array, height: float, fill_value: Arra
     x = about[..., 0] + (drop * f[..., 0] - n[..., 1]) / upward
     y = about[..., 1] + (drop * f[..., 1] + n[..., 0]) / upward
     point: Array = np.stack([x, y, np.broadcast_to(float(height), x.shape)], axis=-1)
+    not_overflown("the ZMP", point)
     if fill_value is None:
         return point
     return np.where(pressed[..., None], point, numbers("fill_value", fill_value, 3))

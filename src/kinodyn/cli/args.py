@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,17 +23,26 @@ if TYPE_CHECKING:
 _RANDOM = re.compile(r"random(?::(\d+))?$")
 
 
+_SEARCHED: ContextVar[tuple[Path, ...]] = ContextVar("packages", default=())
+
+
+@contextmanager
+def packages_in(folders: Sequence[Path]) -> Iterator[None]:
+    """Let `load` search folders for packages: those of the option --packages, which most commands share."""
+    token = _SEARCHED.set(tuple(folders))
+    try:
+        yield
+    finally:
+        _SEARCHED.reset(token)
+
+
 def load(
-    name: str,
-    base: Literal["fixed", "floating"] | None = None,
-    *,
-    srdf: Path | None = None,
-    packages: Sequence[Path] = (),
+    name: str, base: Literal["fixed", "floating"] | None = None, *, packages: Sequence[Path] = (), **options: Any
 ) -> Robot:
-    """Load a robot by name or from a file."""
+    """Load a robot by name or from a file; `options` are further ones of `kinodyn.load`."""
     import kinodyn as kd
 
-    return kd.load(name, base=base, srdf=srdf, packages=packages)
+    return kd.load(name, base=base, packages=(*packages, *_SEARCHED.get()), **options)
 
 
 def labels(robot: Robot) -> Labels:

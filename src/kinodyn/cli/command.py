@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.markup import escape
 
-from kinodyn.cli import options
+from kinodyn.cli import args, options
 from kinodyn.cli.files import WRITTEN
 from kinodyn.cli.output import Destinations, check_files, emit
 from kinodyn.cli.result import CommandResult
@@ -27,6 +28,7 @@ app = typer.Typer(
 EXAMPLES: dict[str, tuple[str, ...]] = {}  # command name -> the command lines that its help shows
 
 SHARED = {
+    "packages": (options.Packages, None),
     "out": (options.Out, None),
     "plot": (options.Plot, None),
     "report": (options.ReportFile, None),
@@ -56,7 +58,8 @@ def command(
         def run(**given: Any) -> None:
             _run(name, function, out, given)
 
-        parameters = [*_own(function), *_shared(without)]
+        own = _own(function)
+        parameters = [*own, *_shared(without, out, {parameter.name for parameter in own})]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         app.command(name, help=_help(function.__doc__ or "", examples))(run)
@@ -67,11 +70,13 @@ def command(
 
 def _run(name: str, function: Command, out: Sequence[str], given: dict[str, Any]) -> None:
     """Check the output files, compute, print and write the result, and end with its exit code."""
-    shared = {key: given.pop(key, None) for key in SHARED}
+    own = inspect.signature(function).parameters
+    shared = {key: given.pop(key, None) for key in SHARED if key not in own}
     destinations = Destinations(name, shared["out"], shared["plot"], shared["report"], bool(shared["json"]))
     check_files(destinations, out)
     try:
-        result = function(**given)
+        with args.packages_in(shared.get("packages") or ()):
+            result = function(**given)
     except KeyboardInterrupt as stop:  # there is no result yet; typer would end without a message
         raise typer.Abort() from stop
     emit(result, destinations)
@@ -89,11 +94,17 @@ def _own(function: Command) -> list[inspect.Parameter]:
     ]
 
 
-def _shared(without: Sequence[str]) -> list[inspect.Parameter]:
+def _shared(without: Sequence[str], out: Sequence[str], own: set[str]) -> list[inspect.Parameter]:
+    """Return the shared options that a command has not got itself; --packages only if it loads a robot."""
+    left_out = {*without, *own, *(() if "robot" in own else ("packages",))}
+    annotations = {key: annotation for key, (annotation, _) in SHARED.items()}
+    *others, last = out
+    suffixes = f"{', '.join(others)} or {last}" if others else last
+    annotations["out"] = Annotated[Path | None, options.option(f"write the numbers to a {suffixes} file")]
     return [
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for key, (annotation, default) in SHARED.items()
-        if key not in without
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotations[key])
+        for key, (_, default) in SHARED.items()
+        if key not in left_out
     ]
 
 

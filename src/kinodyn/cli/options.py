@@ -33,6 +33,10 @@ RobotOrHumanoid: TypeAlias = Annotated[str, argument("robot name or path of its 
 Base: TypeAlias = Annotated[
     Literal["fixed", "floating"] | None, option("fixed or floating base; by default as the description says")
 ]
+Packages: TypeAlias = Annotated[
+    list[Path] | None,
+    option("folder that is or contains a package of package:// names; repeat it for several", metavar="FOLDER"),
+]
 Frame: TypeAlias = Annotated[str | None, option("frame name; by default the first end effector, or the last frame")]
 Resolution: TypeAlias = Annotated[
     float | None,
@@ -49,7 +53,7 @@ Q: TypeAlias = Annotated[str, option(Q_TEXT, "--q")]
 
 # Added to every command by the decorator `command`.
 Json: TypeAlias = Annotated[bool, option("print a JSON document on stdout instead of tables", "--json")]
-Out: TypeAlias = Annotated[Path | None, option("write the numbers to a .json, .csv, .npz or .parquet file")]
+Out: TypeAlias = Annotated[Path | None, option("write the numbers to a file")]  # `command` names the suffixes
 Plot: TypeAlias = Annotated[Path | None, option("write a figure: .png, .svg or .pdf")]
 ReportFile: TypeAlias = Annotated[
     Path | None, option("write an HTML report with inputs, tables and figures", "--report")

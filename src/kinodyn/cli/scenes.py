@@ -27,10 +27,6 @@ SceneFile: TypeAlias = Annotated[
 SrdfFile: TypeAlias = Annotated[
     Path | None, option("groups, states and pairs that may touch: an SRDF file", "--srdf", metavar="FILE")
 ]
-Packages: TypeAlias = Annotated[
-    list[Path] | None,
-    option("folder that is or contains a package of package:// names; repeat it for several", metavar="FOLDER"),
-]
 GOAL_TEXT = (
     "goal: a configuration, as --q of fk, or a pose FRAME=x,y,z,roll,pitch,yaw or FRAME=x,y,z,qx,qy,qz,qw; "
     "FRAME=x,y,z leaves the orientation free; repeat it for several frames"
@@ -51,15 +47,12 @@ class Surroundings:
     q : (nq,) array
         The configuration of the robot.
     request : Request or None
-    notes : list of str
-        Content of the files that is not used.
     """
 
     world: World | None
     allowed: frozenset[Any]
     q: Array
     request: Request | None
-    notes: list[str]
 
 
 def read_surroundings(
@@ -69,18 +62,15 @@ def read_surroundings(
     from kinodyn.interop import moveit
 
     if scene is None and request is None:
-        return Surroundings(None, frozenset(), _neutral(robot), None, [])
+        return Surroundings(None, frozenset(), _neutral(robot), None)
     if request is None:
         assert scene is not None
         found, asked = moveit.read_scene(scene, robot, package_dirs=packages), None
     else:
         found, asked = moveit.read({} if scene is None else scene, request, robot, package_dirs=packages)
-    padded = [name for name, value in found.link_padding.items() if value > 0.0]
-    padded += [name for name, value in found.link_scale.items() if value != 1.0]
-    notes = [f"padding and scale of links have no effect: {', '.join(padded[:6])}"] if padded else []
     q = found.robot_state if asked is None else asked.start
     q = _neutral(robot) if np.array_equal(q, robot.neutral()) else q  # the files do not specify it
-    return Surroundings(found.world, found.allowed_pairs, q, asked, notes)
+    return Surroundings(found.world, found.allowed_pairs, q, asked)
 
 
 def _neutral(robot: Robot) -> Array:

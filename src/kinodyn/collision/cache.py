@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.tables.output import write_file
 
 MAGIC = b"kinodyn table 1\n"
 MAX_BYTES = 50_000_000
@@ -73,15 +74,8 @@ def save_table(key: str, table: Array) -> None:
     path = _path(key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + _digest(content) + content)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError:
+        write_file(path, lambda stream: stream.write(MAGIC + _digest(content) + content))
+    except (OSError, InputError):
         return
 
 

@@ -22,8 +22,8 @@ from kinodyn.collision.pairs import allowed_pairs
 from kinodyn.collision.solids import link_solids
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.types import Description
-from kinodyn.layouts import layout
-from kinodyn.model.compile import Body, Tree, compile_tree
+from kinodyn.layouts import constant, layout
+from kinodyn.model.compile import BALL, FREE, REVOLUTE, REVOLUTE_ANY, Body, Tree, compile_tree
 from kinodyn.model.robot import Robot
 from kinodyn.threads import get_threads
 
@@ -31,10 +31,8 @@ VERSION = "7"
 CELL_SIZE = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
 MAX_CELLS = 200  # along an axis
 MIN_TABLE, MAX_TABLE = 4_000, 40_000  # cells
-MAX_AXES = 2
-UNDECIDED, COLLIDING = -1.0, -2.0
-BALL = 5  # kind of the first joint with several coordinates
-PRISMATIC = 4
+MAX_AXES = int(constant("clearance_max_axes"))
+UNDECIDED, COLLIDING = constant("clearance_undecided"), constant("clearance_colliding")
 
 Bodies = tuple[int, int]
 Cells = NDArray[np.float32]
@@ -103,7 +101,7 @@ class _Maker:
                 if frozenset((first, second)) in allowed:
                     continue
                 between = list(_between(self.tree, self.places[i].body, self.places[k].body))
-                single = between and all(body.kind < BALL for body in between)
+                single = between and all(body.kind not in (BALL, FREE) for body in between)
                 few = len({body.iq for body in between}) <= MAX_AXES
                 if single and few and all(_extent(self.robot, self.tree, body) for body in between):
                     yield i, k
@@ -191,7 +189,7 @@ def _extent(robot: Robot, tree: Tree, body: Body) -> tuple[float, float, float] 
     """Return the range of a joint's coordinate and its period, 0 if it has none; None if there is no bound."""
     low, high = float(robot.limits.lower[body.iq]), float(robot.limits.upper[body.iq])
     alone = sum(other.iq == body.iq for other in tree.bodies) == 1 and abs(body.scale) == 1.0
-    if body.kind < PRISMATIC and alone and not high - low <= 2.0 * math.pi:
+    if body.kind in (*REVOLUTE, REVOLUTE_ANY) and alone and not high - low <= 2.0 * math.pi:
         return -math.pi, math.pi, 2.0 * math.pi
     return (low, high, 0.0) if math.isfinite(high - low) else None
 

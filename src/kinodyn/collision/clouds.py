@@ -31,8 +31,3 @@ def cloud_spheres(cloud: PointCloud, resolution: float) -> Array:
     number = np.repeat(np.arange(len(first)), np.diff([*first, len(points)]))
     distances = np.linalg.norm(points - centres[number], axis=1)
     return np.column_stack([centres, np.maximum.reduceat(distances, first) + cloud.radius])
-
-
-def cloud_overshoot(cloud: PointCloud, resolution: float) -> float:
-    """Return how far these spheres reach beyond the balls of the cloud at most [m]."""
-    return 2.0 * float((cloud_spheres(cloud, resolution)[:, 3] - cloud.radius).max())

@@ -16,12 +16,15 @@ from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import Pairs, as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
+from kinodyn.layouts import constant
 from kinodyn.model.robot import Robot
 
-UNLIMITED = 1e30  # [m] replaces infinity in the core, which accepts finite numbers only
+UNLIMITED = constant("no_limit")  # [m] replaces infinity in the core, which accepts finite numbers only
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Distance:
     """The smallest distance of a robot to itself and to a world; batch axes come first.

@@ -11,23 +11,22 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.clouds import cloud_overshoot
-from kinodyn.collision.fitting import TESSELLATION, link_spheres
-from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.covers import object_cover, overshoot_bound
+from kinodyn.collision.geometry import robot_geometry
 from kinodyn.collision.obstacles import obstacles
-from kinodyn.collision.query import attached, may_touch, sphere_form
+from kinodyn.collision.padding import LinkPadding
+from kinodyn.collision.query import attached, named_pairs, sphere_form, unchecked_obstacles
 from kinodyn.collision.refinement import robot_spheres
-from kinodyn.collision.shapes import TOLERANCE, Box, Ellipsoid, HeightField, Mesh, PointCloud, Shape
+from kinodyn.collision.shapes import TOLERANCE, Ellipsoid, Shape
 from kinodyn.collision.snapshot import WorldSnapshot
-from kinodyn.collision.sphere_forms import Objects, Pairs, checked_pairs
+from kinodyn.collision.sphere_forms import Objects, Pairs, checked_pairs, padded_covers
 from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 Pair = tuple[str, str]
 
 MAX_QUERIES = 16  # cached for a robot
-OVERSHOOT_FACTOR = 1.1  # factor on a measured overshoot, for the surface between its samples
 FLOAT32_ROUNDING = 3e-5  # [m] of float32, which the radii of two spheres include
 
 _QUERIES: WeakKeyDictionary[Robot, dict[tuple[object, ...], DistanceQuery]] = WeakKeyDictionary()
@@ -58,14 +57,17 @@ class DistanceQuery:
     ) -> None:
         self.robot, self.snapshot, self.resolution = robot, snapshot, resolution
         objects = attached(snapshot)
-        self.form, self.obstacles = sphere_form(robot, objects, resolution=resolution), obstacles(snapshot)
+        self.form = sphere_form(robot, objects, resolution=resolution, padding=snapshot.padding)
+        self.obstacles = obstacles(snapshot)
         groups, owners = self.form.groups, self.obstacles.owners
         if pairs is None:
-            index = np.array(checked_pairs(robot, groups, objects, allowed), dtype=np.int32).reshape(-1, 2)
-            checked = ~may_touch(owners, groups, allowed)
+            own = groups[: self.form.unpadded]
+            index = np.array(checked_pairs(robot, own, objects, allowed), dtype=np.int32).reshape(-1, 2)
+            checked = ~unchecked_obstacles(owners, self.form, allowed)
         else:
             _check_names(robot, pairs, groups, owners, objects)
-            index, checked = _chosen(groups, pairs - allowed), may_touch(owners, groups, pairs - allowed)
+            index = _chosen(groups[: self.form.unpadded], pairs - allowed)
+            checked = named_pairs(owners, groups, pairs - allowed) & self.form.meets_obstacles
         self.core = _core.DistanceQuery(robot, self.form.core, self.obstacles.core, index, checked)
         with_obstacles = self.core.obstacle_pairs
         self.names: list[Pair] = [(groups[a], groups[b]) for a, b in index]
@@ -84,7 +86,7 @@ class DistanceQuery:
     @cached_property
     def error_bounds(self) -> Array:
         """Bounds (pairs + 1,) of how much nearer spheres are than the shapes of each pair [m]; the last is zero."""
-        bounds = _overshoots(self.robot, self.form.objects, self.resolution)
+        bounds = _overshoots(self.robot, self.form.objects, self.resolution, self.snapshot.padding)
         bounds |= {
             thing.name: TOLERANCE
             for thing in self.snapshot
@@ -101,6 +103,7 @@ def distance_query(
     resolution: float | None = None,
 ) -> DistanceQuery:
     """Return a query, cached for the same arguments."""
+    require_robot(robot)
     known = _QUERIES.setdefault(robot, {})
     key = (snapshot, allowed, pairs, resolution)
     query = known.get(key)
@@ -132,32 +135,18 @@ def _check_names(robot: Robot, pairs: Pairs, groups: Sequence[str], owners: Sequ
             raise InputError(f"of the pair {tuple(sorted(pair))} neither is part of the robot or attached to it")
 
 
-def _overshoots(robot: Robot, objects: Objects, resolution: float | None) -> dict[str, float]:
+def _overshoots(robot: Robot, objects: Objects, resolution: float | None, padding: LinkPadding) -> dict[str, float]:
     """Return the maximum overshoot of the spheres of each link and object beyond its shapes [m]."""
     spheres = robot_spheres(robot, resolution)
     shapes: dict[str, list[Shape]] = {}
     for part in robot_geometry(robot):
         shapes.setdefault(part.link, []).append(part.shape)
     bounds = {
-        link: _bound(shapes[link], measured.max, own)
+        link: overshoot_bound(shapes[link], measured.max, own)
         for link, measured, own in zip(spheres.links, spheres.overshoot, spheres.resolutions, strict=True)
     }
-    for thing in objects:
-        bounds[thing.name] = _object_bound(thing.shape, resolution or RESOLUTION)
+    bounds |= {thing.name: object_cover(thing.shape, resolution or RESOLUTION).overshoot for thing in objects}
+    if padding:
+        for name, cover in padded_covers(robot, objects, padding, resolution).items():
+            bounds[name] = max(bounds[name], cover.overshoot)
     return bounds
-
-
-def _object_bound(shape: Shape, resolution: float) -> float:
-    if isinstance(shape, PointCloud):
-        return cloud_overshoot(shape, resolution)
-    measured = link_spheres([LinkGeometry("", shape, np.eye(4))], resolution).overshoot.max
-    return _bound([shape], measured, resolution)
-
-
-def _bound(shapes: Sequence[Shape], measured: float, resolution: float) -> float:
-    """Return the overshoot for which spheres were fitted; it was measured where shapes are too large for it."""
-    if measured == 0.0:
-        return 0.0  # spheres
-    is_round = any(not isinstance(shape, (Box, Mesh, HeightField)) for shape in shapes)
-    fitted = resolution if measured <= resolution else OVERSHOOT_FACTOR * measured
-    return fitted + (TESSELLATION * resolution if is_round else 0.0)

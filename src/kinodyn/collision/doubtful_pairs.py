@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import cached_table, content_key
-from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.pairs import sampling_identity
 from kinodyn.collision.refinement import robot_spheres
-from kinodyn.collision.snapshot import WorldSnapshot
-from kinodyn.collision.sphere_forms import Pairs, SphereForm, make_form
+from kinodyn.collision.self_contacts import self_query
+from kinodyn.collision.sphere_forms import Pairs, make_form
 from kinodyn.description.types import Description
 from kinodyn.model.robot import Robot
 
@@ -42,7 +41,7 @@ def doubtful_pairs(robot: Robot) -> Pairs:
 
 def _found(robot: Robot) -> Pairs:
     form = make_form(robot, (), frozenset())
-    query = _query(robot, form)
+    query = self_query(robot, form)
     pairs = [frozenset((form.groups[i], form.groups[k])) for i, k in query.pairs]
     identity = sampling_identity(robot, robot_spheres(robot))
     key = content_key("doubtful", VERSION, BATCH, ENOUGH, LOST, *identity, np.array(query.pairs))
@@ -58,7 +57,7 @@ def _found(robot: Robot) -> Pairs:
 def _blocked(robot: Robot, query: _core.CollisionQuery, pairs: Pairs) -> NDArray[np.bool_]:
     """Return which pairs touch by their spheres (n, pairs) in random configurations that are free by the triangles."""
     by_triangles = make_form(robot, (), frozenset(), doubtful=pairs)
-    exact_query = _query(robot, by_triangles)
+    exact_query = self_query(robot, by_triangles)
     found: list[NDArray[np.bool_]] = []
     for batch in range(MAX_BATCHES):
         q: Array = robot.random(BATCH, seed=3 + batch)
@@ -79,17 +78,3 @@ def _chosen(blocked: NDArray[np.bool_]) -> NDArray[np.bool_]:
         left = left.copy()
         left[:, worst] = False
     return chosen
-
-
-def _query(robot: Robot, form: SphereForm) -> _core.CollisionQuery:
-    return _core.CollisionQuery(
-        robot,
-        form.core,
-        obstacles(WorldSnapshot()).core,
-        np.zeros((0, len(form.groups)), dtype=bool),
-        robot.neutral(),
-        robot.limits.lower,
-        robot.limits.upper,
-        np.ones(robot.nv, dtype=bool),
-        True,
-    )

@@ -28,10 +28,11 @@ _Measured = tuple[float, Array]  # distance [m] and witness points (2, 3)
 
 
 class Placed(NamedTuple):
-    """A shape with its pose (4, 4) in the world."""
+    """A shape with its pose (4, 4) in the world, and a margin [m]: all points within it count as the shape."""
 
     shape: Shape
     pose: Array
+    margin: float = 0.0
 
 
 class ExactDistance(NamedTuple):
@@ -117,7 +118,7 @@ def placed_links(robot: Robot, q: Array) -> dict[str, tuple[Placed, ...]]:
 
 def collide(first: Sequence[Placed], second: Sequence[Placed], *, margin: float = 0.0) -> bool:
     """Return whether any shape of one list is within a margin [m] of any of the other."""
-    return any(_near(a, b, margin) and _collide(a, b, margin) for a, b in product(first, second))
+    return any(_near(a, b, margin) and _collide(a, b, margin + a.margin + b.margin) for a, b in product(first, second))
 
 
 def distance(first: Sequence[Placed], second: Sequence[Placed]) -> ExactDistance:
@@ -125,7 +126,7 @@ def distance(first: Sequence[Placed], second: Sequence[Placed]) -> ExactDistance
     best: ExactDistance | None = None
     for i, k in product(range(len(first)), range(len(second))):
         if best is None or _near(first[i], second[k], best.distance):
-            measured, points = _distance(first[i], second[k])
+            measured, points = _padded_distance(first[i], second[k])
             if best is None or measured < best.distance:
                 best = ExactDistance(measured, points, (i, k), -_normal(first[i], second[k], measured, points))
     if best is None:
@@ -137,8 +138,8 @@ def contacts(first: Sequence[Placed], second: Sequence[Placed]) -> list[Contact]
     """Return one contact, the deepest, for each pair of shapes that collide."""
     found = []
     for i, k in product(range(len(first)), range(len(second))):
-        if _near(first[i], second[k], 0.0) and _collide(first[i], second[k]):
-            depth, points = _distance(first[i], second[k])
+        if collide(first[i : i + 1], second[k : k + 1]):
+            depth, points = _padded_distance(first[i], second[k])
             found.append(Contact(points.mean(axis=0), _normal(first[i], second[k], depth, points), -depth, (i, k)))
     return found
 
@@ -147,10 +148,10 @@ def _near(a: Placed, b: Placed, bound: float) -> bool:
     """Return whether the distance can be below a bound, according to the bounding spheres of the shapes."""
     first, second = exact_geometry(a.shape), exact_geometry(b.shape)
     centres = _moved(a.pose, first.centre) - _moved(b.pose, second.centre)
-    return float(np.linalg.norm(centres)) <= first.radius + second.radius + max(bound, 0.0)
+    return float(np.linalg.norm(centres)) <= first.radius + a.margin + second.radius + b.margin + max(bound, 0.0)
 
 
-def _collide(a: Placed, b: Placed, margin: float = 0.0) -> bool:
+def _collide(a: Placed, b: Placed, margin: float) -> bool:
     if isinstance(a.shape, PointCloud) or isinstance(b.shape, PointCloud):
         return _distance(a, b)[0] <= margin
     coal = coal_module()
@@ -158,6 +159,14 @@ def _collide(a: Placed, b: Placed, margin: float = 0.0) -> bool:
     request.security_margin = margin
     hit = coal.collide(*_arguments(a), *_arguments(b), request, result)
     return bool(hit) or _contains(a, b) or _contains(b, a)
+
+
+def _padded_distance(a: Placed, b: Placed) -> _Measured:
+    measured, points = _distance(a, b)
+    if a.margin == b.margin == 0.0:
+        return measured, points
+    normal = _normal(a, b, measured, points)
+    return measured - a.margin - b.margin, points + np.array([a.margin * normal, -b.margin * normal])
 
 
 def _distance(a: Placed, b: Placed) -> _Measured:

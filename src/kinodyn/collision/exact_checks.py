@@ -7,14 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
-from kinodyn.collision.exact import Placed, placed_links
-from kinodyn.collision.geometry import robot_geometry
+from kinodyn.collision.exact_shapes import ExactShapes, Pair, named_shapes
 from kinodyn.collision.query import Pairs, Query, range_of
-
-Pair = tuple[str, str]
 
 CONTACT_DISTANCE = 1e-5  # [m] a motion that comes nearer than this counts as a collision
 NEAR_DISTANCE = 1e-3  # [m] pairs of spheres within this distance are checked exactly, if spheres block a motion
@@ -39,29 +35,15 @@ class ExactChecks:
         self.query, self.robot, self.snapshot, self.allowed = query, query.robot, query.snapshot, allowed
         self.end = end
 
-    def shapes(self, q: Array, names: Iterable[str]) -> dict[str, tuple[Placed, ...]]:
-        """Return the shapes of links and objects at a configuration (nq,), in the world."""
-        found = placed_links(self.robot, q)
-        for name in names:
-            if name not in found:
-                thing = self.snapshot[name]
-                T = np.eye(4) if thing.attached_to is None else kinematics.pose(self.robot, q, thing.attached_to)
-                found[name] = (Placed(thing.shape, T @ thing.pose),)
-        return found
-
     def distances(self, q: Array, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """Return the exact distance of each pair at a configuration (nq,) [m]."""
-        pairs = list(pairs)
-        shapes = self.shapes(q, {name for pair in pairs for name in pair})
-        return {pair: exact.distance(shapes[pair[0]], shapes[pair[1]]).distance for pair in pairs}
+        shapes = ExactShapes(self.robot, self.snapshot, q)
+        return {pair: exact.distance(*shapes.of_pair(pair)).distance for pair in pairs}
 
     def has_time(self, pairs: Iterable[Pair]) -> bool:
         """Return whether the shapes of pairs are prepared for exact checks, or can be prepared before `end`."""
         names = {name for pair in pairs for name in pair}
-        shapes = [part.shape for part in robot_geometry(self.robot) if part.link in names]
-        return exact.prepared(
-            shapes + [thing.shape for thing in self.snapshot.objects if thing.name in names], self.end
-        )
+        return exact.prepared(named_shapes(self.robot, self.snapshot, names), self.end)
 
     def can_decide(self, q: Array) -> bool:
         """Return whether there is time to check a configuration (nq,) on the exact shapes."""

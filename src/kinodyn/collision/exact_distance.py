@@ -12,7 +12,8 @@ from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from kinodyn.collision.distance_query import DistanceQuery, Pair
-from kinodyn.collision.exact import ExactDistance, Placed, placed_links
+from kinodyn.collision.exact import ExactDistance
+from kinodyn.collision.exact_shapes import ExactShapes
 
 NO_BOUND = 1e30  # [m] bound that includes all pairs
 
@@ -56,26 +57,26 @@ class ExactDistances:
 
     def touching(self, q: Array) -> Iterator[tuple[Pair, exact.Contact]]:
         """Yield the deepest contact of each pair that collides at one configuration (nq,)."""
-        shapes = _Shapes(self.query, q)
+        shapes = self._shapes(q)
         for pair in self.query.pairs_within(q, 0.0):
-            contacts = exact.contacts(shapes[pair[0]], shapes[pair[1]])
+            contacts = exact.contacts(*shapes.of_pair(pair))
             if contacts:
                 yield pair, max(contacts, key=lambda contact: contact.depth)
 
     def of_pairs(self, q: Array, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, ExactDistance]]:
         """Yield the distance of each of some pairs at one configuration (nq,)."""
-        shapes = _Shapes(self.query, q)
+        shapes = self._shapes(q)
         for pair in pairs:
-            yield pair, exact.distance(shapes[pair[0]], shapes[pair[1]])
+            yield pair, exact.distance(*shapes.of_pair(pair))
 
     def is_within(self, q: Array, pair: Pair, margin: float) -> bool:
         """Return whether two links are nearer than a margin [m] at one configuration (nq,)."""
-        shapes = _Shapes(self.query, q)
-        return exact.collide(shapes[pair[0]], shapes[pair[1]], margin=margin)
+        shapes = self._shapes(q)
+        return exact.collide(*shapes.of_pair(pair), margin=margin)
 
     def _nearest(self, q: Array, bound: float) -> _Nearest | None:
         lower = np.asarray(_core.pair_distances(self.robot, self.query.core, q, min(bound, NO_BOUND)))
-        shapes, best, known = _Shapes(self.query, q), bound, set[Pair]()
+        shapes, best, known = self._shapes(q), bound, set[Pair]()
         result = None
         for k in np.argsort(lower, kind="stable"):
             # spheres bound the distance from below, but not the depth of a penetration
@@ -85,7 +86,7 @@ class ExactDistances:
             if pair in known:
                 continue
             known.add(pair)
-            found = exact.distance(shapes[pair[0]], shapes[pair[1]])
+            found = exact.distance(*shapes.of_pair(pair))
             if found.distance < best:
                 best, result = found.distance, _Nearest(pair, found)
         return result
@@ -103,24 +104,9 @@ class ExactDistances:
                 gradient += sign * (normal @ J[:3] + np.cross(arm, normal) @ J[3:])
         return gradient
 
+    def _shapes(self, q: Array) -> ExactShapes:
+        return ExactShapes(self.robot, self.query.snapshot, q)
+
     def _frame(self, name: str) -> str | None:
         """Return the frame that a link or an object moves with; None if it is fixed in the world."""
         return self.query.snapshot[name].attached_to if name in self.query.snapshot else name
-
-
-class _Shapes:
-    """Shapes of links and objects at one configuration, in the world."""
-
-    def __init__(self, query: DistanceQuery, q: Array) -> None:
-        self.query, self.q = query, q
-        self._links = placed_links(query.robot, q)
-        self._objects: dict[str, tuple[Placed, ...]] = {}
-
-    def __getitem__(self, name: str) -> tuple[Placed, ...]:
-        if name in self._links:
-            return self._links[name]
-        if name not in self._objects:
-            thing = self.query.snapshot[name]
-            T = np.eye(4) if thing.attached_to is None else kinematics.pose(self.query.robot, self.q, thing.attached_to)
-            self._objects[name] = (Placed(thing.shape, T @ thing.pose),)
-        return self._objects[name]

@@ -15,15 +15,18 @@ from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.mesh_repair import bends, facing_outwards, with_lids
 from kinodyn.collision.shapes import PointCloud, Sphere
 from kinodyn.description.meshes import Faces, TriangleMesh, areas
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
+from kinodyn.layouts import constant
 
 VERSION = "5"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
 MAX_OVERSHOOT = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh
-LEAST_RESOLUTION = 0.02  # of the core, as a fraction of the square root of the area
+LEAST_RESOLUTION = constant("least_fit_resolution")  # as a fraction of the square root of the area
 
 
+@displayed
 class Overshoot(NamedTuple):
     """Distances from the boundary of a link's spheres to its shapes [m].
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -13,7 +12,9 @@ from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from kinodyn.description import types
 from kinodyn.description.meshes import TriangleMesh, open_edges, read_mesh, repaired
-from kinodyn.errors import DescriptionError, DescriptionWarning, InputError
+from kinodyn.description.messages import one_warning, warn
+from kinodyn.display import displayed
+from kinodyn.errors import DescriptionError, InputError
 from kinodyn.model.robot import Robot
 
 CONVEX_TOLERANCE = 1e-5  # of the extent, by which a vertex of a convex mesh may be outside one of its faces
@@ -22,6 +23,7 @@ MAX_CONVEX_FACES = 10_000  # of a mesh whose convexity is tested: every vertex a
 _GEOMETRIES: WeakKeyDictionary[types.Description, tuple[LinkGeometry, ...]] = WeakKeyDictionary()
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class LinkGeometry:
     """A collision shape of a link.
@@ -55,11 +57,12 @@ def robot_geometry(robot: Robot) -> tuple[LinkGeometry, ...]:
     Warns
     -----
     DescriptionWarning
-        For each mesh that is broken or too large, with its file and link, and for each shape that is left out: a mesh
-        that is missing or cannot be read, a plane.
+        One for the robot: meshes that are broken or too large, with file and link, and shapes that are left out, such
+        as meshes that are missing or cannot be read, and planes.
     """
     if robot.description not in _GEOMETRIES:
-        _GEOMETRIES[robot.description] = _Reader().read(robot.description)
+        with one_warning(robot.description.source or robot.name):
+            _GEOMETRIES[robot.description] = _Reader().read(robot.description)
     return _GEOMETRIES[robot.description]
 
 
@@ -141,4 +144,4 @@ def is_convex(mesh: TriangleMesh) -> bool:
 
 
 def _warn(link: str, message: str) -> None:
-    warnings.warn(f"link {link!r}: {message}", DescriptionWarning, stacklevel=5)
+    warn(f"link {link!r}: {message}", None)

@@ -15,9 +15,11 @@ from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 
 
+@displayed
 class NearPair(NamedTuple):
     """Two parts that are near each other.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import RLock
 
 from kinodyn.arrays import Array
+from kinodyn.collision.padding import NO_PADDING, LinkPadding
 from kinodyn.collision.shapes import Shape
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
 from kinodyn.errors import InputError, unknown_name
@@ -17,6 +18,8 @@ class ObjectStore:
     ----------
     objects
         Those at the beginning, version 0.
+    padding
+        Of the links of the robot.
 
     Attributes
     ----------
@@ -26,8 +29,9 @@ class ObjectStore:
         Increases with every change.
     """
 
-    def __init__(self, objects: tuple[WorldObject, ...] = ()) -> None:
+    def __init__(self, objects: tuple[WorldObject, ...] = (), padding: LinkPadding = NO_PADDING) -> None:
         self.lock, self.version = RLock(), 0
+        self._padding = padding
         self._objects = {thing.name: thing for thing in objects}
         self._snapshot: WorldSnapshot | None = None
 
@@ -70,11 +74,17 @@ class ObjectStore:
             del self._objects[self[name].name]
             self._changed()
 
+    def pad(self, padding: LinkPadding) -> None:
+        """Replace the padding of the links of the robot."""
+        with self.lock:
+            self._padding = padding
+            self._changed()
+
     def snapshot(self) -> WorldSnapshot:
         """Return the current objects: the same snapshot as before if nothing has changed."""
         with self.lock:
             if self._snapshot is None:
-                self._snapshot = WorldSnapshot(tuple(self._objects.values()), self.version)
+                self._snapshot = WorldSnapshot(tuple(self._objects.values()), self.version, self._padding)
             return self._snapshot
 
     def _changed(self) -> None:

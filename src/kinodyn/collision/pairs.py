@@ -20,6 +20,7 @@ from kinodyn.collision.overlaps import Overlap, sampled_overlaps
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.srdf.writer import write_collisions
 from kinodyn.description.types import Description, Joint
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 
 Pair: TypeAlias = frozenset[str]
@@ -49,6 +50,7 @@ DEFAULT_SAMPLES = 200
 _FOUND: WeakKeyDictionary[Description, AllowedPairs] = WeakKeyDictionary()
 
 
+@displayed
 @dataclass(frozen=True)
 class AllowedPairs:
     """Pairs of links whose collision is not checked, each with its reason.

@@ -14,6 +14,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.collision.doubtful_pairs import doubtful_pairs
 from kinodyn.collision.obstacles import obstacles
+from kinodyn.collision.padding import NO_PADDING, LinkPadding
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.sphere_forms import Objects, SphereForm, make_form
 from kinodyn.collision.sphere_forms import Pairs as Pairs
@@ -72,15 +73,18 @@ def sphere_form(
     allowed: Pairs = frozenset(),
     shrink: float = 0.0,
     resolution: float | None = None,
+    padding: LinkPadding = NO_PADDING,
 ) -> SphereForm:
     """Return the spheres of a robot and of attached objects, cached for the same arguments: see `make_form`."""
     forms = _FORMS.setdefault(robot.description, {})
-    key = (tuple(map(id, objects)), allowed, shrink, resolution)
+    key = (tuple(map(id, objects)), allowed, shrink, resolution, padding)
     if key not in forms:
         if len(forms) >= MAX_FORMS:
             forms.clear()
         doubtful = doubtful_pairs(robot)
-        forms[key] = make_form(robot, objects, allowed, shrink=shrink, resolution=resolution, doubtful=doubtful)
+        forms[key] = make_form(
+            robot, objects, allowed, shrink=shrink, resolution=resolution, doubtful=doubtful, padding=padding
+        )
     return forms[key]
 
 
@@ -120,13 +124,13 @@ class Query:
         self.robot, self.snapshot = robot, snapshot
         self.q, self.allowed, self.shrink = robot.neutral() if q is None else q, allowed, shrink
         self.resolution = resolution
-        self.form = sphere_form(robot, attached(snapshot), allowed, shrink, resolution)
+        self.form = sphere_form(robot, attached(snapshot), allowed, shrink, resolution, snapshot.padding)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
             robot,
             self.form.core,
             self.obstacles.core,
-            may_touch(self.obstacles.owners, self.form.groups, allowed),
+            unchecked_obstacles(self.obstacles.owners, self.form, allowed),
             self.q,
             *(bounds or (robot.limits.lower, robot.limits.upper)),
             np.ones(robot.nv, dtype=bool) if moves is None else moves,
@@ -189,13 +193,22 @@ def translations(robot: Robot) -> list[int]:
     ]
 
 
+def unchecked_obstacles(owners: tuple[str, ...], form: SphereForm, allowed: Pairs) -> NDArray[np.bool_]:
+    """Return which obstacles and groups are not checked against each other: (owners, groups)."""
+    table = named_pairs(owners, form.groups, allowed)
+    return table if form.unpadded == len(form.groups) else table | ~form.meets_obstacles
+
+
 @lru_cache(maxsize=64)
-def may_touch(owners: tuple[str, ...], groups: tuple[str, ...], allowed: Pairs) -> NDArray[np.bool_]:
+def named_pairs(owners: tuple[str, ...], groups: tuple[str, ...], pairs: Pairs) -> NDArray[np.bool_]:
     """Return for which obstacles and groups their pair is in a set of pairs of names: (owners, groups)."""
     table = np.zeros((len(owners), len(groups)), dtype=bool)
-    if allowed:
-        rows, columns = {name: i for i, name in enumerate(owners)}, {name: i for i, name in enumerate(groups)}
-        for pair in allowed:
+    if pairs:
+        rows = {name: i for i, name in enumerate(owners)}
+        columns: dict[str, list[int]] = {}
+        for i, name in enumerate(groups):
+            columns.setdefault(name, []).append(i)
+        for pair in pairs:
             if pair.isdisjoint(rows):
                 continue
             for a, b in ((tuple(pair) * 2)[:2], (tuple(pair) * 2)[1::-1]):

@@ -13,6 +13,7 @@ from kinodyn.checks import numbers, positive, positive_vector, triangle_indices
 from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
 from kinodyn.description.height_fields import field_mesh
 from kinodyn.description.meshes import MAX_TRIANGLES, TriangleMesh
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 TOLERANCE = 1e-3  # [m] of triangles
@@ -36,6 +37,7 @@ class Solid:
         raise NotImplementedError
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Box(Solid):
     """A box centred at the origin.
@@ -55,6 +57,7 @@ class Box(Solid):
         return box_mesh(self.size)
 
 
+@displayed
 @dataclass(frozen=True)
 class Sphere(Solid):
     """A sphere centred at the origin.
@@ -74,6 +77,7 @@ class Sphere(Solid):
         return revolved_mesh(self.radius, 0.0, rings(self.radius, tolerance))
 
 
+@displayed
 @dataclass(frozen=True)
 class Cylinder(Solid):
     """A cylinder along z, centred at the origin.
@@ -94,6 +98,7 @@ class Cylinder(Solid):
         return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance), caps=False)
 
 
+@displayed
 @dataclass(frozen=True)
 class Capsule(Solid):
     """A cylinder along z with half a sphere at each end, centred at the origin.
@@ -116,6 +121,7 @@ class Capsule(Solid):
         return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance))
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Solid):
     """An ellipsoid centred at the origin.
@@ -136,6 +142,7 @@ class Ellipsoid(Solid):
         return TriangleMesh(unit.vertices * self.radii, unit.faces)
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Mesh(Solid):
     """Triangles; the solid inside them if they are closed.
@@ -163,6 +170,7 @@ class Mesh(Solid):
         return TriangleMesh(self.vertices, self.faces)
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class HeightField(Solid):
     """Solid ground below heights on a grid, which is centred at the origin.
@@ -200,6 +208,7 @@ class HeightField(Solid):
         return field_mesh(self.heights, self.size, self.base)
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PointCloud:
     """Points with a common radius, such as those of a depth camera.

@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kinodyn.arrays import Array
+from kinodyn.collision.padding import NO_PADDING, LinkPadding
 from kinodyn.collision.shapes import Shape
+from kinodyn.display import displayed
 from kinodyn.errors import unknown_name
 
 
+@displayed
 class WorldObject(NamedTuple):
     """An object of a world.
 
@@ -38,6 +41,7 @@ class WorldObject(NamedTuple):
         return f"WorldObject({self.name!r}, {type(self.shape).__name__}, at {x:.4g} {y:.4g} {z:.4g}{place})"
 
 
+@displayed
 class WorldSnapshot:
     """The objects of a world at one moment. It never changes, so threads may share it.
 
@@ -47,13 +51,18 @@ class WorldSnapshot:
         In the order in which they were added.
     version
         Version of the world, which increases with every change.
+    padding
+        By how much links are enlarged where they are checked against objects, see `World.pad_links`.
     """
 
     objects: tuple[WorldObject, ...]
     version: int
+    padding: LinkPadding
 
-    def __init__(self, objects: tuple[WorldObject, ...] = (), version: int = 0) -> None:
-        self.__dict__.update(objects=objects, version=version)
+    def __init__(
+        self, objects: tuple[WorldObject, ...] = (), version: int = 0, padding: LinkPadding = NO_PADDING
+    ) -> None:
+        self.__dict__.update(objects=objects, version=version, padding=padding)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a WorldSnapshot never changes: {name} cannot be set; change the World")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,11 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.clearances import Table, joined, link_clearances
-from kinodyn.collision.clouds import cloud_spheres
-from kinodyn.collision.fitting import link_spheres
-from kinodyn.collision.geometry import LinkGeometry
+from kinodyn.collision.covers import Cover, object_cover, padded_cover
+from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.padding import NO_PADDING, LinkPadding, Padding
 from kinodyn.collision.pairs import allowed_pairs
 from kinodyn.collision.refinement import robot_spheres
-from kinodyn.collision.shapes import PointCloud, Shape
 from kinodyn.collision.snapshot import WorldObject
 from kinodyn.collision.solids import link_solids
 from kinodyn.collision.spheres import RESOLUTION
@@ -33,12 +33,21 @@ Objects = tuple[WorldObject, ...]
 class SphereForm:
     """The spheres of a robot and of objects.
 
-    A group is a link or an object attached to a link; other objects are `obstacles`.
+    A group is a link or an object attached to a link; other objects are `obstacles`. A group that is padded has a
+    second, larger one of the same name, at the end: the first is checked against other groups, the second against
+    obstacles.
     """
 
     groups: tuple[str, ...]
     core: _core.Spheres
     objects: Objects  # kept, because sphere models are found by the identity of objects
+    unpadded: int  # number of groups before the padded ones
+
+    @cached_property
+    def meets_obstacles(self) -> NDArray[np.bool_]:
+        """Which groups are checked against obstacles: (groups,)."""
+        padded = set(self.groups[self.unpadded :])
+        return np.array([k >= self.unpadded or name not in padded for k, name in enumerate(self.groups)], dtype=bool)
 
 
 class _Part(NamedTuple):
@@ -57,6 +66,7 @@ def make_form(
     shrink: float = 0.0,
     resolution: float | None = None,
     doubtful: Pairs = frozenset(),
+    padding: LinkPadding = NO_PADDING,
 ) -> SphereForm:
     """Make the spheres of a robot and of attached objects.
 
@@ -74,28 +84,38 @@ def make_form(
         Of the spheres [m], see `robot_spheres`.
     doubtful
         Pairs of links that are decided by their triangles where their spheres hardly overlap.
+    padding
+        Of the links, where they are checked against obstacles.
     """
     places = compile_tree(robot.description).places
     links = _links(robot, places, shrink, resolution)
     parts = links + [
-        _Part(thing.name, _place(places, thing), object_spheres(thing.shape, resolution), min(shrink, 0.0), 0.0)
+        _Part(
+            thing.name,
+            _place(places, thing),
+            object_cover(thing.shape, resolution or RESOLUTION).spheres,
+            min(shrink, 0.0),
+            0.0,
+        )
         for thing in objects
     ]
     names = tuple(part.name for part in parts)
+    larger = padded_covers(robot, objects, padding, resolution) if padding else {}
+    padded = [part._replace(spheres=larger[part.name].spheres) for part in parts if part.name in larger]
     pairs = checked_pairs(robot, names, objects, allowed)
     by_solids = [shrink >= 0.0 and frozenset((names[i], names[j])) in doubtful for i, j in pairs]
     # tables know in which cells spheres of the usual resolution collide
     usual = {part.name for part in links if part.shrink == 0.0 and _is_usual(robot, part.name, resolution)}
-    tables = [_in_body(part) for part in parts]
+    tables = [_in_body(part) for part in (*parts, *padded)]
     core = _core.Spheres(
-        np.array([part.place.body for part in parts], dtype=np.int32),
+        np.array([part.place.body for part in (*parts, *padded)], dtype=np.int32),
         np.cumsum([0, *map(len, tables)]).astype(np.int32),
         np.concatenate([np.zeros((0, 4)), *tables]),
         *_with_tables(robot, names, pairs, by_solids, usual),
     )
     if any(by_solids):
-        core.decide_by_solids(*_solids(robot, parts, pairs, by_solids))
-    return SphereForm(names, core, objects)
+        core.decide_by_solids(*_solids(robot, (*parts, *padded), pairs, by_solids))
+    return SphereForm((*names, *(part.name for part in padded)), core, objects, len(names))
 
 
 def _links(robot: Robot, places: dict[str, Place], shrink: float, resolution: float | None) -> list[_Part]:
@@ -105,6 +125,25 @@ def _links(robot: Robot, places: dict[str, Place], shrink: float, resolution: fl
         less = shrink * min(own / RESOLUTION, 1.0) if shrink > 0 else shrink
         found.append(_Part(link, places[link], spheres.of_link(link), less, max(own, over.max)))
     return found
+
+
+def padded_covers(robot: Robot, objects: Objects, padding: LinkPadding, resolution: float | None) -> dict[str, Cover]:
+    """Return spheres of the links and attached objects that are padded, each in its own frame."""
+    padding.check([link.name for link in robot.description.links])
+    spheres, parts = robot_spheres(robot, resolution), dict[str, list[LinkGeometry]]()
+    for part in robot_geometry(robot):
+        parts.setdefault(part.link, []).append(part)
+    found = {
+        link: padded_cover(parts[link], own, padding.of(link))
+        for link, own in zip(spheres.links, spheres.resolutions, strict=True)
+        if padding.of(link) != Padding()
+    }
+    held = {thing.name: (thing.shape, padding.of(str(thing.attached_to))) for thing in objects}
+    return found | {
+        name: object_cover(shape, resolution or RESOLUTION, own)
+        for name, (shape, own) in held.items()
+        if own != Padding()
+    }
 
 
 def _is_usual(robot: Robot, link: str, resolution: float | None) -> bool:
@@ -117,13 +156,6 @@ def _place(places: dict[str, Place], thing: WorldObject) -> Place:
     if frame not in places:
         raise unknown_name("frame", frame, places)
     return places[frame].then(thing.pose)
-
-
-def object_spheres(shape: Shape, resolution: float | None = None) -> Array:
-    """Return spheres (n, 4) that contain a shape, in its own frame."""
-    if isinstance(shape, PointCloud):
-        return cloud_spheres(shape, resolution or RESOLUTION)
-    return link_spheres([LinkGeometry("", shape, np.eye(4))], resolution or RESOLUTION).fine
 
 
 def _in_body(part: _Part) -> Array:

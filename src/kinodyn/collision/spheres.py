@@ -16,6 +16,7 @@ from kinodyn.arrays import Array
 from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.description.types import Description
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.progress import ProgressBar
 from kinodyn.threads import get_threads
@@ -27,6 +28,7 @@ Resolutions = tuple[float, ...]
 _SETS: WeakKeyDictionary[Description, dict[float | Resolutions, SphereSet]] = WeakKeyDictionary()
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class SphereSet:
     """Spheres that cover the collision shapes of a robot, in three levels.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.collision.object_store import ObjectStore
+from kinodyn.collision.padding import LinkPadding, link_padding
 from kinodyn.collision.placement import Pose, object_pose, placed_at
 from kinodyn.collision.shapes import (
     Box,
@@ -23,11 +24,13 @@ from kinodyn.collision.shapes import (
 )
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
 from kinodyn.collision.world_meshes import MeshSource, mesh_shape
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 HALF_SPACE = 50.0  # [m] by which the box of a plane extends sideways and down
 
 
+@displayed
 class World:
     """The objects around a robot, by name.
 
@@ -320,6 +323,33 @@ class World:
                 raise InputError(f"the object {name!r} is not attached to a frame; move places it in the world")
             self._objects.put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch=()))
 
+    def pad_links(self, padding: float | Mapping[str, float], scale: float | Mapping[str, float] = 1.0) -> None:
+        """Keep the links of the robot farther from the objects: enlarge them in all checks against the world.
+
+        Collisions of the robot with itself are checked with the shapes as they are, as in MoveIt. Objects that are
+        attached to a link are enlarged like it. The new padding replaces that of earlier calls.
+
+        Parameters
+        ----------
+        padding
+            Distance to add around all links [m], or distances by name of a link; other links get none. Boxes and
+            cylinders keep their corners, the edges of other shapes become round.
+        scale
+            Factor on the shapes of all links about their centres, or factors by name of a link; applied before padding.
+
+        Examples
+        --------
+        >>> import kinodyn as kd
+        >>> robot, world = kd.load("panda"), kd.collision.World()
+        >>> world.add_sphere("ball", 0.1, (0.3, 0.0, 0.9))
+        >>> bool(kd.collision.free(robot, robot.neutral(), world))
+        True
+        >>> world.pad_links(0.12)
+        >>> bool(kd.collision.free(robot, robot.neutral(), world))
+        False
+        """
+        self._objects.pad(link_padding(padding, scale))
+
     @property
     def names(self) -> tuple[str, ...]:
         return self._objects.names
@@ -339,13 +369,14 @@ class World:
         return self._objects.snapshot()
 
     def copy(self) -> World:
-        """Return a world with the same objects, which changes independently of this one.
+        """Return a world with the same objects and padding, which changes independently of this one.
 
         Returns
         -------
         world : World
         """
-        return _restored(self.snapshot().objects)
+        snapshot = self.snapshot()
+        return _restored(snapshot.objects, snapshot.padding)
 
     def __getitem__(self, name: str) -> WorldObject:
         return self._objects[name]
@@ -363,10 +394,11 @@ class World:
         return f"World({self.snapshot().summary()})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (self.snapshot().objects,)
+        snapshot = self.snapshot()
+        return _restored, (snapshot.objects, snapshot.padding)
 
 
-def _restored(objects: tuple[WorldObject, ...]) -> World:
+def _restored(objects: tuple[WorldObject, ...], padding: LinkPadding) -> World:
     world = World()
-    world._objects = ObjectStore(objects)
+    world._objects = ObjectStore(objects, padding)
     return world

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from kinodyn.checks import numbers
 from kinodyn.collision.geometry import is_convex
 from kinodyn.collision.shapes import Mesh
 from kinodyn.description.meshes import MAX_TRIANGLES, TriangleMesh, read_mesh, repaired
-from kinodyn.errors import DescriptionWarning, InputError
+from kinodyn.errors import InputError, warn
 
 
 class HasTriangles(Protocol):
@@ -41,7 +40,7 @@ def mesh_shape(name: str, source: MeshSource, scale: ArrayLike) -> Mesh:
     if len(mesh) == 0:
         raise InputError(f"every face of the mesh of {name!r} is degenerate; give triangles with an area")
     if faults:
-        warnings.warn(f"object {name!r}: the mesh is broken: {', '.join(faults)}", DescriptionWarning, stacklevel=3)
+        warn(f"object {name!r}: the mesh is broken: {', '.join(faults)}")
     return Mesh(mesh.vertices, mesh.faces, is_convex(mesh))
 
 

@@ -12,10 +12,12 @@ from kinodyn.control.equations import apply, transposed
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingController
 from kinodyn.control.references import JointTarget
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 class AdaptiveControl(SlidingController):
     """Follow a motion with an unknown payload, adapting its ten inertial parameters so that the error goes to zero.
 

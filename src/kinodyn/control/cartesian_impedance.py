@@ -21,11 +21,13 @@ from kinodyn.control.impedance import check_inertia_shaping
 from kinodyn.control.operational_space import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.control.spring import Spring, damping_matrix, spring_matrix
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 class CartesianImpedance(FrameController):
     """Make a frame respond to an external wrench F by Lambda x'' + D x' + K x = F, x the deviation from the target.
 
@@ -116,7 +118,6 @@ class CartesianImpedance(FrameController):
         self._null_damping = float(self.posture.damping.mean())  # a scalar, so that N^T M N times it is dissipative
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., n) before the torque limits, and signals."""
         found = self.frame.measure(t, state)
         R = found.setpoint.position[..., :3, :3]
         elastic = self.spring.wrench(found.error, R, self.frame.angular)

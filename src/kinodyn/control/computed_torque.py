@@ -10,10 +10,12 @@ from kinodyn.control.controller import Signals, TorqueController
 from kinodyn.control.equations import Equations, apply, eliminate_base
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.references import JointReference, JointTarget
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 class ComputedTorque(TorqueController):
     """Make each joint's error obey e'' + D e' + K e = 0: tau = M (a_ref + D (v_ref - v) + K e) + h.
 
@@ -53,7 +55,6 @@ class ComputedTorque(TorqueController):
         self.stiffness, self.damping = require_gains(gains, "gains").broadcast(self.n, "the joints")
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., n) before the torque limits, and signals."""
         q_ref, v_ref, a_ref = self.reference.at(t)
         error = self.robot.difference(state.q, q_ref)[..., self.n_base :]
         rate = (v_ref - state.v)[..., self.n_base :]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers, positive
 from kinodyn.control.cones import Patch
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact, Loop
 from kinodyn.dynamics.contact.constraints import Constraint
 from kinodyn.dynamics.contact.dynamics import gains_of
@@ -17,6 +18,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose
 
 
+@displayed
 class ContactSetpoint:
     """The setpoint of one contact or loop. Assign to its attributes to change it between solves.
 

@@ -101,6 +101,7 @@ def damped_inertia(M: Array, J: Array, min_mobility: float, weights: Array) -> D
     scale = weights**-0.5
     values, U = np.linalg.eigh(scale[:, None] * A * scale)
     small = values < min_mobility
-    inverted = np.where(small, np.maximum(values, 0.0) / min_mobility**2, 1.0 / np.where(small, 1.0, values))
+    damped = np.maximum(values, 0.0) / min_mobility / min_mobility
+    inverted = np.where(small, damped, 1.0 / np.where(small, 1.0, values))
     root = scale[:, None] * U
     return DampedInertia(X, (root * inverted[..., None, :]) @ transposed(root), small[..., 0])

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Gains:
     """Stiffness and damping of a feedback loop, one number for all coordinates or one each.

@@ -19,6 +19,7 @@ from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.integral import Integral
 from kinodyn.control.operational_space import MAX_MASS
 from kinodyn.control.references import FrameTarget
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -26,6 +27,7 @@ from kinodyn.model.state import State
 Axes: TypeAlias = MatrixLike | str | Callable[[float, State], Any]
 
 
+@displayed
 class HybridForceMotion(FrameController):
     """Exert a desired wrench along the axes that `selection` marks, and follow a motion along the others.
 
@@ -107,7 +109,6 @@ class HybridForceMotion(FrameController):
         self.integral.reset()
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., n) before the torque limits, and signals."""
         found = self.frame.measure(t, state)
         X_world_axes = self._rotation(t, state)
         error, error_rate, velocity, acceleration, force = (

@@ -15,11 +15,13 @@ from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.integral import Integral
 from kinodyn.control.pd import joint_inertia
 from kinodyn.control.references import JointReference, JointTarget
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 class JointImpedance(TorqueController):
     """Make the joints respond to external torques by M x'' + (C + D) x' + K x = tau_ext, x the deviation.
 
@@ -95,7 +97,6 @@ class JointImpedance(TorqueController):
         self.integral.reset()
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., n) before the torque limits, and signals."""
         joints = slice(self.n_base, None)
         q_ref, v_ref, a_ref = self.reference.at(t)
         error = self.robot.difference(state.q, q_ref)[..., joints]

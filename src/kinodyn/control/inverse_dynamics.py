@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import distinct_names, positive
+from kinodyn.checks import distinct_names, instance, one_of, positive
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.plan import ControlPlan
 from kinodyn.control.result import ControlResult
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.layouts import block_size, layout, named_view
@@ -30,6 +31,7 @@ MODES = ("weighted", "strict")
 BRAKING_ACCELERATION = 50.0  # rad/s^2 or m/s^2
 
 
+@displayed
 class InverseDynamicsQP:
     """Compute the torques that minimise task errors within the limits of contacts, motors and joints.
 
@@ -98,8 +100,7 @@ class InverseDynamicsQP:
         require_robot(robot)
         if not robot.mass > 0:
             raise InputError(f"{robot.name!r} has no moving mass and needs no torques")
-        if mode not in MODES:
-            raise InputError(f'mode must be "weighted" or "strict", got {mode!r}')
+        one_of("mode", mode, MODES)
         self.robot, self.mode = robot, mode
         self._settings = _settings(dt=dt, acceleration_weight=acceleration_weight, force_weight=force_weight)
         self.limits = checked_limits([PositionLimit(), VelocityLimit(), TorqueLimit()] if limits is None else limits)
@@ -113,6 +114,8 @@ class InverseDynamicsQP:
         self._tasks: dict[str, Task] = {}
         self._setpoints: dict[str, ContactSetpoint] = {}
         self._plan: ControlPlan | None = None
+        for name, given in (("tasks", tasks), ("contacts", contacts)):
+            instance(name, given, Iterable, "a list")
         self.add(*tasks, *contacts)
 
     def __repr__(self) -> str:
@@ -179,6 +182,7 @@ class InverseDynamicsQP:
         ControlResult
             Accelerations, forces, torques, status and violations.
         """
+        instance("state", state, State, "a kinodyn.State")
         if state.robot is not self.robot and state.robot.joint_names != self.robot.joint_names:
             raise InputError(f"the state belongs to {state.robot!r}, the controller to {self.robot!r}")
         plan = self._plan

@@ -12,6 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.control.controlled_frame import ControlledFrame
 from kinodyn.control.equations import Equations, apply, damped_inertia, eliminate_base, transposed
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -19,6 +20,7 @@ from kinodyn.model.state import State
 MAX_MASS = 100.0  # effective mass, in masses of the robot, above which a direction is damped
 
 
+@displayed
 class OperationalSpace(NamedTuple):
     """The dynamics of k rows of a frame's twist, moved by n joints: Lambda x'' + mu + p = F, tau = J^T F + N^T tau0.
 

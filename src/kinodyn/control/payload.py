@@ -15,11 +15,13 @@ from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.pd import joint_inertia
 from kinodyn.control.references import JointReference, JointTarget
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 @dataclass(frozen=True)
 class Payload:
     """Bounds of an unknown payload on a link.

@@ -11,10 +11,12 @@ from kinodyn.control.controller import Signals, TorqueController
 from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.references import JointReference, JointTarget
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 class PDGravity(TorqueController):
     """Pull each joint to its reference: tau = g(q) + K e + D (v_ref - v), e the error from q to the reference.
 
@@ -57,7 +59,6 @@ class PDGravity(TorqueController):
         self.stiffness, self.damping = require_gains(gains, "gains").for_inertia(inertia, "the joints")
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., n) before the torque limits, and signals."""
         q_ref, v_ref, _ = self.reference.at(t)
         error = self.robot.difference(state.q, q_ref)[..., self.n_base :]
         rate = (v_ref - state.v)[..., self.n_base :]

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.contact_table import ContactTable
-from kinodyn.layouts import block_size, layout, named_view
+from kinodyn.layouts import block_size, codes, layout, named_view
 from kinodyn.limits.limit import RowLimit
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Block
@@ -109,7 +108,8 @@ class ControlPlan:
             if joint.mimic is None:
                 for k in range(joint.v.start, joint.v.stop):
                     joints[k] = joint.name
-        limits = [_core.joint_limits[int(index)] for index in joint_limits]
+        kinds = {code: name for name, code in codes("joint_limit").items()}
+        limits = [kinds[int(code)] for code in joint_limits]
         names = [(f"{kind} limit of {name}", "rad/s^2 or m/s^2") for kind, name in zip(limits, joints, strict=True)]
         names += [(f"torque of {name}", "N m or N") for name in joints]
         for limit in self._limits:

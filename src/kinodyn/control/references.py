@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers
+from kinodyn.checks import as_pose, numbers, shape_of
 from kinodyn.errors import InputError
 from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
@@ -89,10 +89,10 @@ class FrameReference(_Reference):
         return Setpoint(self._pose(position, sampled=True), _twist(velocity), _twist(acceleration))
 
     def _pose(self, given: MatrixLike, *, sampled: bool) -> Array:
-        if not hasattr(given, "as_matrix") and np.shape(given)[-2:] != (4, 4):
+        if not hasattr(given, "as_matrix") and shape_of(given)[-2:] != (4, 4):
             if self.needs_orientation:
                 raise InputError(
-                    f"a pose (..., 4, 4) is needed where orientation is controlled, got shape {np.shape(given)};"
+                    f"a pose (..., 4, 4) is needed where orientation is controlled, got shape {shape_of(given)};"
                     ' part="linear" leaves orientation free'
                 )
             position = numbers("target", given, 3)
@@ -106,7 +106,10 @@ class FrameReference(_Reference):
 
 
 def _checked(trajectory: Trajectory, t: float, order: int) -> Array:
-    value = np.asarray(trajectory(t, order), dtype=float)
+    try:
+        value = np.asarray(trajectory(t, order), dtype=float)
+    except (TypeError, ValueError, OverflowError) as cause:
+        raise InputError(f"the trajectory must return numbers for (time, order), got {cause} at {t:g} s") from cause
     if not math.isfinite(value.sum()):
         raise InputError(f"the trajectory returned a value that is not finite at {t:g} s, order {order}")
     return value

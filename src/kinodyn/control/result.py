@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.layouts import layout, named_view
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 VIOLATION_TOLERANCE = 1e-4  # m/s^2, rad/s^2, N or N m that count as a violation
 
 
+@displayed
 @dataclass(frozen=True)
 class Violation:
     """A limit, contact or task that was not satisfied, and by how much.
@@ -45,6 +47,7 @@ class Violation:
         return f"{self.kind} {self.name}: {self.amount:.3g} {self.unit}"
 
 
+@displayed
 class ControlResult:
     """Accelerations, forces and torques of one solve; batch axes lead.
 

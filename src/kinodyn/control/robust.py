@@ -12,11 +12,13 @@ from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingController
 from kinodyn.control.references import JointTarget
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@displayed
 class RobustControl(SlidingController):
     """Follow a motion with an unknown payload by a sliding mode term with a boundary layer.
 
@@ -66,7 +68,6 @@ class RobustControl(SlidingController):
         self._middle, self._half = 0.5 * (lower + upper), 0.5 * (upper - lower)
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., nv) before the torque limits, and signals."""
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)
         bound = apply(np.abs(Y), self._half) + self.margin

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import one_of, symmetric
+from kinodyn.checks import one_of, reals, symmetric
 from kinodyn.control.equations import apply, transposed
 from kinodyn.errors import InputError
 from kinodyn.spatial.jacobians import left_jacobian3_inverse
@@ -70,7 +70,7 @@ def _moment(phi: Array, pull: Array) -> Array:
 
 def spring_matrix(name: str, value: ArrayLike, k: int) -> Array:
     """Return a symmetric positive semidefinite matrix (k, k), given as such or by its diagonal."""
-    given = np.asarray(value, dtype=float)
+    given = reals(name, value)
     matrix = symmetric(name, np.diag(given) if given.ndim == 1 else given, k)
     if matrix.ndim != 2 or np.linalg.eigvalsh(matrix)[0] < -1e-9 * np.abs(matrix).max(initial=0.0):
         raise InputError(f"{name} must be ({k}, {k}), symmetric and positive semidefinite, or its diagonal ({k},)")

@@ -12,12 +12,14 @@ from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.operational_space import MAX_MASS
 from kinodyn.control.references import FrameTarget
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 MIN_SINGULAR_VALUE = 0.01  # of J [m per unit of joint rate]; 0.1 m count as a radian
 
 
+@displayed
 class OperationalSpaceControl(FrameController):
     """Make a frame's error obey e'' + D e' + K e = 0 by forces at the frame, with a posture in the null space.
 
@@ -87,7 +89,6 @@ class OperationalSpaceControl(FrameController):
         self.torques = self._frame_torques(self.min_mobility, inertia_weighted=True)
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute joint torques (..., n) before the torque limits, and signals."""
         desired, _, signals = self._saturate(t, state)
         return desired[..., self.n_base :], signals
 
@@ -115,6 +116,7 @@ class OperationalSpaceControl(FrameController):
         )
 
 
+@displayed
 class TaskSpaceControl(OperationalSpaceControl):
     """Make a frame's error obey e'' + D e' + K e = 0 by the joint accelerations of least norm (resolved acceleration).
 

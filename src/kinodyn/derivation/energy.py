@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kinodyn.derivation.parameters import BodyConstants, Namer, exact, exact_turn
 from kinodyn.derivation.trigonometric import TrigSum, constant, cosine_and_sine, total
-from kinodyn.model.compile import PRISMATIC, REVOLUTE_ANY, REVOLUTE_X, REVOLUTE_Z, Body
+from kinodyn.model.compile import PRISMATIC, REVOLUTE, Body
 
 Vector = list[TrigSum]
 Matrix = list[list[TrigSum]]
@@ -66,8 +66,7 @@ def _columns(
     if body.kind == PRISMATIC:
         v, w = [constant(rate * exact(x), namer.size) for x in body.axis], zero
     else:
-        axis = body.kind - REVOLUTE_X if body.kind <= REVOLUTE_Z else 2
-        v, w = zero, [constant(rate if k == axis else 0, namer.size) for k in range(3)]
+        v, w = zero, [constant(rate if k == _turning_axis(body) else 0, namer.size) for k in range(3)]
     if body.iv in columns:  # a joint that follows another one shares its coordinate
         v, w = add(v, columns[body.iv][0]), add(w, columns[body.iv][1])
     columns[body.iv] = (v, w)
@@ -81,9 +80,14 @@ def _placement(body: Body, own: BodyConstants, namer: Namer) -> tuple[Matrix, Ve
     if body.kind == PRISMATIC:
         slide = constant(exact(body.scale), n, f"q{body.iq + 1}") + constant(exact(body.offset), n)
         return fixed, [x + slide.times(exact(a)) for x, a in zip(own.p, body.axis, strict=True)]
-    turn = _rotation(2 if body.kind == REVOLUTE_ANY else body.kind - REVOLUTE_X, body, n)
+    turn = _rotation(_turning_axis(body), body, n)
     columns = list(zip(*turn, strict=True))
     return [[dot(row, column) for column in columns] for row in fixed], own.p
+
+
+def _turning_axis(body: Body) -> int:
+    """Return the coordinate axis of a revolute joint in the frame of its body."""
+    return REVOLUTE.index(body.kind) if body.kind in REVOLUTE else 2
 
 
 def _rotation(axis: int, body: Body, n: int) -> Matrix:

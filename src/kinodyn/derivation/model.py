@@ -14,6 +14,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.derivation.expressions import Compiled, Writer, to_latex, to_text
 from kinodyn.derivation.trigonometric import TrigSum
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 
 _TITLES = {
@@ -26,6 +27,7 @@ _TITLES = {
 }
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class LagrangeModel:
     """The equation of motion M qdd + C qd + D qd + g = tau as SymPy expressions. Made by `lagrange`.

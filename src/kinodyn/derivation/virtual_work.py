@@ -17,6 +17,7 @@ from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.derivation.newton_euler import project, projected_newton_euler
+from kinodyn.display import displayed
 from kinodyn.dynamics import Wrenches, contact
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.robot import Robot, require_robot
@@ -26,6 +27,7 @@ Constraints = Sequence[contact.Constraint] | Callable[[Array, Array], tuple[Arra
 _RANK_TOLERANCE = 1e-9  # singular values below this fraction of the greatest count as zero
 
 
+@displayed
 class VirtualWork(NamedTuple):
     """The motion of a constrained robot and the forces that it needs.
 

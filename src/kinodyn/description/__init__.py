@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kinodyn.description import solids
 from kinodyn.description.base import with_base
 from kinodyn.description.dh import description_from_dh
+from kinodyn.description.sdf import parse_sdf, read_sdf
 from kinodyn.description.srdf import read_srdf
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Mimic, Shape
 from kinodyn.description.urdf import parse_urdf, read_urdf
@@ -35,8 +36,10 @@ __all__ = [
     "check",
     "description_from_dh",
     "parse_mjcf",
+    "parse_sdf",
     "parse_urdf",
     "read_mjcf",
+    "read_sdf",
     "read_srdf",
     "read_urdf",
     "solids",

@@ -59,7 +59,8 @@ def check_tree(description: Description) -> None:
 def _check_ends(description: Description, joint: Joint, links: dict[str, Link]) -> None:
     for end, name in (("parent", joint.parent), ("child", joint.child)):
         if name not in links:
-            raise fault(description, joint, f"its {end} does not exist: {unknown_name('link', name, links)}")
+            hint = '; Drake has this link in every model, add <link name="world"/>' if name == "world" else ""
+            raise fault(description, joint, f"its {end} does not exist: {unknown_name('link', name, links)}{hint}")
     if joint.parent == joint.child:
         raise fault(description, joint, f"parent and child are the same link {joint.parent!r}, a loop; change one")
 
@@ -119,7 +120,7 @@ def _check_limits_of_mimics(description: Description) -> None:
             locked.append(name)
     if locked:
         message = f"{counted(len(locked), 'joint')} that cannot move within the limits of the joints that follow"
-        warn(f"{message}: {listed(locked)}; change the limits or the mimics", description.source)
+        warn(f"change the limits or the mimics of {message}: {listed(locked)}", description.source)
 
 
 def find_loop(successors: Mapping[str, str]) -> list[str]:

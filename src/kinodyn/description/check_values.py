@@ -16,6 +16,9 @@ from kinodyn.description.types import Description, Frame, Inertia, Joint, JointK
 
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 
+# Larger numbers are not those of a robot, and products of several of them would overflow.
+MAX_NUMBER = 1e30
+
 # Readers normalise unit vectors and rotations, so they are exact up to rounding.
 UNIT_TOLERANCE = 1e-9
 
@@ -44,8 +47,8 @@ def check_transforms(description: Description) -> None:
         return
     first = int(np.argmin(rigid))
     part, what = owners[first]
-    if not np.isfinite(stack[first]).all():
-        raise fault(description, part, f"{what} is not finite")
+    if not (np.abs(stack[first]) <= MAX_NUMBER).all():
+        raise fault(description, part, f"{what} is not finite, or its numbers are above {MAX_NUMBER:g}")
     raise fault(description, part, f"{what} is not rigid; its rotation must be orthonormal and right-handed")
 
 
@@ -61,7 +64,7 @@ def _placements(description: Description) -> Iterator[tuple[Link | Joint | Frame
 
 def _are_rigid(T: Array) -> NDArray[np.bool_]:
     """Return for each of (n, 4, 4) matrices whether it is a finite rigid transform."""
-    finite = np.asarray(np.isfinite(T).all(axis=(1, 2)))
+    finite = np.asarray((np.abs(T) <= MAX_NUMBER).all(axis=(1, 2)))
     R = np.where(finite[:, None, None], T[:, :3, :3], 0.0)
     skewed = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
     last_row = (T[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
@@ -92,19 +95,20 @@ def check_masses(description: Description) -> None:
         if large - middle - small > rounding or (inertia.mass == 0.0 and large > rounding):
             inconsistent.append(link.name)
     if inconsistent:
+        rule = "principal moments must satisfy a + b >= c, and be 0 without mass"
         message = f"{counted(len(inconsistent), 'link')} with a physically inconsistent inertia: {listed(inconsistent)}"
-        warn(f"{message}; principal moments must satisfy a + b >= c, and be 0 without mass", description.source)
+        warn(f"correct {message}; {rule}", description.source)
 
 
 def _check_inertia_numbers(description: Description, link: Link, inertia: Inertia) -> None:
-    if not (math.isfinite(inertia.mass) and inertia.mass >= 0.0):
+    if not 0.0 <= inertia.mass <= MAX_NUMBER:
         raise fault(description, link, f"mass must be finite and nonnegative [kg], got {inertia.mass}")
     for what, value, shape in (("centre of mass", inertia.com, (3,)), ("inertia", inertia.matrix, (3, 3))):
         array = np.asarray(value, dtype=float)
         if array.shape != shape:
             raise fault(description, link, f"{what} must be {shape}, got shape {array.shape}")
-        if not np.isfinite(array).all():
-            raise fault(description, link, f"{what} is not finite: {array.tolist()}")
+        if not (np.abs(array) <= MAX_NUMBER).all():
+            raise fault(description, link, f"{what} is not finite, or too large: {array.tolist()}")
     matrix = np.asarray(inertia.matrix, dtype=float)
     if np.abs(matrix - matrix.T).max() > RELATIVE_ROUNDING * np.abs(matrix).max():
         raise fault(description, link, f"inertia is not symmetric: {matrix.tolist()}")
@@ -119,14 +123,15 @@ def check_joints(description: Description) -> None:
         if joint.kind in HAS_AXIS:
             _check_axis(description, joint)
         _check_limits(description, joint)
-        if not math.isfinite(joint.reference):
+        if not abs(joint.reference) <= MAX_NUMBER:
             raise fault(description, joint, f"reference position must be finite, got {joint.reference}")
         for what in ("damping", "friction", "armature"):
             value = getattr(joint, what)
-            if not (math.isfinite(value) and value >= 0.0):
+            if not 0.0 <= value <= MAX_NUMBER:
                 raise fault(description, joint, f"{what} must be finite and nonnegative, got {value}")
-        if joint.mimic and not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
-            raise fault(description, joint, f"{joint.mimic} is not finite; multiplier and offset must be")
+        mimic = joint.mimic
+        if mimic and not (abs(mimic.multiplier) <= MAX_NUMBER and abs(mimic.offset) <= MAX_NUMBER):
+            raise fault(description, joint, f"{mimic} is not finite, or above {MAX_NUMBER:g}")
 
 
 def _check_axis(description: Description, joint: Joint) -> None:

@@ -15,6 +15,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import one_of, one_pose
 from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 from kinodyn.description.validation import validate
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 Convention = Literal["standard", "modified"]
@@ -22,6 +23,7 @@ _JOINTS = ("revolute", "prismatic", "fixed")
 _SCALARS = ("a", "alpha", "d", "theta", "lower", "upper", "velocity", "effort", "damping", "friction", "armature")
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class DH:
     """One row of a Denavit-Hartenberg table: a joint and the link it moves.
@@ -199,7 +201,7 @@ def _numbers(number: int, field: str, value: ArrayLike | None, shape: tuple[int,
         return np.zeros(shape)
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"DH row {number}: {field} must be numbers of shape {shape}, got {value!r}") from cause
     if array.shape != shape:
         raise InputError(f"DH row {number}: {field} must have shape {shape}, got {array.shape}")
@@ -207,8 +209,8 @@ def _numbers(number: int, field: str, value: ArrayLike | None, shape: tuple[int,
 
 
 def _check_rows(rows: Sequence[DH]) -> None:
-    if not rows:
-        raise InputError("no DH rows were given; give at least one")
+    if not isinstance(rows, Sequence) or not rows:
+        raise InputError(f"rows must be a list of DH rows, at least one, got {rows!r}")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, DH):
             raise InputError(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import as_path, vector
 from kinodyn.description.collada import parse_collada
 from kinodyn.description.messages import counted
 from kinodyn.errors import DescriptionError
@@ -68,13 +69,15 @@ def read_mesh(path: str | os.PathLike[str], scale: Sequence[float] = (1.0, 1.0, 
     DescriptionError
         If the file cannot be read, has no triangles or is too large: more than 200 MB or 2 million triangles.
     """
-    path = Path(path)
-    factors = np.array(scale, dtype=float)
+    path = as_path("path", path)
+    factors = vector("scale", scale, 3)
     vertices, faces = _parse(path, _content(path))
     if len(faces) == 0:
         raise DescriptionError("the mesh has no triangles", file=path)
     if len(faces) > MAX_TRIANGLES:
         raise _too_large(path, f"{len(faces)} triangles")
+    if vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise DescriptionError("the vertices of the mesh must have three coordinates each", file=path)
     if faces.min() < 0 or faces.max() >= len(vertices):
         raise DescriptionError("a triangle of the mesh names a vertex that does not exist", file=path)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
+from kinodyn.checks import as_path
+from kinodyn.description.roots import Roots, environment_paths
 from kinodyn.description.xml_tree import read_xml
 from kinodyn.errors import DescriptionError
 
@@ -27,6 +29,13 @@ class PackageFinder:
         for a description that is not in a file.
     packages
         Folders searched first; each may be a package or contain packages.
+    allow_outside
+        Whether files outside of the folders of the description are found too; see `roots.Roots`.
+
+    Attributes
+    ----------
+    outside : list of str
+        The names of existing files that were not returned because they are outside of the folders of the description.
 
     Notes
     -----
@@ -34,10 +43,16 @@ class PackageFinder:
     path: robots are often copied without their package.
     """
 
-    def __init__(self, file: str | os.PathLike[str] | None = None, packages: PackageDirs = ()) -> None:
-        if isinstance(packages, (str, os.PathLike)):
-            packages = (packages,)
-        self._given = [Path(folder).expanduser() for folder in packages]
+    def __init__(
+        self,
+        file: str | os.PathLike[str] | None = None,
+        packages: PackageDirs = (),
+        *,
+        allow_outside: bool = False,
+    ) -> None:
+        self._given = package_folders(packages)
+        self._roots = Roots(None if file is None else Path(file), self._given, allow_outside=allow_outside)
+        self.outside: list[str] = []
         self._above = [] if file is None else _parent_folders(Path(os.path.abspath(file)))
         self._packages: dict[str, list[Path]] = {}
         self._declared: dict[Path, str | None] = {}
@@ -48,13 +63,23 @@ class PackageFinder:
         The network is never used: `http://` and the like, and Windows shares, are not found.
         """
         for path in self._candidates(uri.strip()):
-            if os.path.isfile(path):
+            if is_file(path) and self.may_read(path, uri):
                 return _normalised(path)
         return None
 
+    def may_read(self, path: Path, uri: str) -> bool:
+        """Return whether a file is in the folders of the description; its URI is added to `outside` if it is not."""
+        if self._roots.contains(path):
+            return True
+        self.outside.append(uri)
+        return False
+
     def package(self, name: str) -> Path | None:
-        """Return the folder of a package, None if it is not found."""
-        return next(iter(self._package_folders(name)), None)
+        """Return the folder of a package, from which files may then be read; None if it is not found."""
+        folder = next(iter(self._package_folders(name)), None)
+        if folder is not None:
+            self._roots.add(folder)
+        return folder
 
     def given_packages(self) -> dict[str, Path]:
         """Map the package names of the given folders to their folders."""
@@ -73,7 +98,10 @@ class PackageFinder:
         elif match[1].lower() in ("package", "model"):
             # package:///name/path, with an empty host, also occurs
             name, _, rest = unquote(match[2]).lstrip("/").partition("/")
+            rest = rest.lstrip("/")  # package://name//path too; it is never an absolute path
             folders = self._package_folders(name)
+            for folder in folders:
+                self._roots.add(folder)
             yield from (folder / rest for folder in folders if rest)
             if rest and not folders and name not in ("", ".", ".."):
                 yield from self._moved(rest)
@@ -110,11 +138,11 @@ class PackageFinder:
         """Yield the folders that may be the package, the most likely first."""
         yield from self._in_or_below(self._given, name)
         yield from self._in_or_below(self._above, name)
-        for root in _environment_paths("ROS_PACKAGE_PATH"):
+        for root in environment_paths("ROS_PACKAGE_PATH"):
             yield from self._in_or_below((root,), name)
             # ROS searches the whole tree; one more level finds the packages of a stack or a repository.
             yield from (folder / name for folder in _subfolders(root) if os.path.isdir(folder / name))
-        for prefix in _environment_paths("AMENT_PREFIX_PATH"):
+        for prefix in environment_paths("AMENT_PREFIX_PATH"):
             if os.path.isdir(prefix / "share" / name):
                 yield prefix / "share" / name
 
@@ -130,6 +158,21 @@ class PackageFinder:
         if folder not in self._declared:
             self._declared[folder] = _read_package_name(folder / "package.xml")
         return self._declared[folder]
+
+
+def package_folders(packages: PackageDirs) -> list[Path]:
+    """Return the folders of packages that a caller names; one alone need not be in a list."""
+    given = (packages,) if isinstance(packages, (str, os.PathLike)) else packages
+    folders = list(given) if isinstance(given, Iterable) else [given]
+    return [as_path("packages", folder).expanduser() for folder in folders]
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path is that of a file; a path that no system accepts is not."""
+    try:
+        return os.path.isfile(path)
+    except ValueError:  # a null byte
+        return False
 
 
 def _normalised(path: Path) -> Path:
@@ -152,10 +195,6 @@ def _read_package_name(path: Path) -> str | None:
         # An invalid package.xml further up is not an error of the robot: that folder has no name.
         return None
     return names[0].text.strip() if len(names) == 1 else None
-
-
-def _environment_paths(variable: str) -> list[Path]:
-    return [Path(part) for part in os.environ.get(variable, "").split(os.pathsep) if part]
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "ball"]
 ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "heightfield"]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Inertia:
     """Mass properties of one link.
@@ -39,6 +41,7 @@ class Inertia:
     matrix: Array
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Shape:
     """A visual or collision shape of a link.
@@ -75,6 +78,7 @@ class Shape:
     triangles: tuple[Array, NDArray[np.int64]] | None = None
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Link:
     """A rigid body.
@@ -98,6 +102,7 @@ class Link:
     line: int | None = None
 
 
+@displayed
 @dataclass(frozen=True)
 class Mimic:
     """The position of a joint as a multiple of another joint's: multiplier * position + offset.
@@ -115,6 +120,7 @@ class Mimic:
     offset: float = 0.0
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Joint:
     """A connection from the link `parent` to the link `child`.
@@ -161,6 +167,7 @@ class Joint:
     line: int | None = None
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Frame:
     """A named frame that is not a link: a site, a tool centre point, the centre of a sole.
@@ -178,6 +185,7 @@ class Frame:
     T_link_frame: Array
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Description:
     """A whole robot: links, joints and frames in the order of the document.

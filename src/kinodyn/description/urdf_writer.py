@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import os
 import sys
-from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.checks import instance
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Shape
 from kinodyn.errors import DescriptionError
+from kinodyn.tables.output import write_text
 
 # A URDF limit must be a number, and parsers in C++ do not read "inf".
 _NO_LIMIT = sys.float_info.max
@@ -50,6 +51,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     >>> write_urdf(humanoid()).splitlines()[1]
     '<robot name="humanoid">'
     """
+    instance("description", description, Description, "a Description, as robot.description is")
     robot = Element("robot", name=description.name)
     for link in description.links:
         _add_link(robot, link)
@@ -60,7 +62,7 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     indent(robot)
     text = '<?xml version="1.0"?>\n' + tostring(robot, encoding="unicode") + "\n"
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_text(path, text)
     return text
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot, require_robot
 
 Wrenches = Mapping[str, ArrayLike]
@@ -239,6 +240,7 @@ def forward_derivatives(
     return _core.aba_derivatives(robot, q, v, tau, out)
 
 
+@displayed
 class MassFactor:
     """The factorisation M = L^T diag(d) L of the mass matrix, with the sparsity of the tree. Made by `factorize`.
 

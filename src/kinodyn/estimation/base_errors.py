@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import broadcast, numbers
+from kinodyn.checks import broadcast, numbers, shape_of
+from kinodyn.display import displayed
+from kinodyn.errors import InputError
 from kinodyn.spatial import from_quaternion
 
 
+@displayed
 class BaseErrors(NamedTuple):
     """Estimate minus truth of a floating base.
 
@@ -56,8 +59,11 @@ def base_errors(q: ArrayLike, v: ArrayLike, q_estimated: ArrayLike, v_estimated:
     >>> round(float(kd.estimation.base_errors(q, v, leaning, v).tilt), 6)
     0.1
     """
-    true, seen = broadcast((numbers("q", q), 1), (numbers("q_estimated", q_estimated), 1))
-    true_v, seen_v = broadcast((numbers("v", v), 1), (numbers("v_estimated", v_estimated), 1))
+    nq, nv = (shape_of(value)[-1:] or (0,) for value in (q, v))
+    if nq[0] < 7 or nv[0] < 6:
+        raise InputError(f"q must be (..., nq) and v (..., nv) of a floating base, got {shape_of(q)} and {shape_of(v)}")
+    true, seen = broadcast((numbers("q", q, *nq), 1), (numbers("q_estimated", q_estimated, *nq), 1))
+    true_v, seen_v = broadcast((numbers("v", v, *nv), 1), (numbers("v_estimated", v_estimated, *nv), 1))
     R, R_seen = from_quaternion(true[..., 3:7]), from_quaternion(seen[..., 3:7])
     up, up_seen = R[..., 2, :], R_seen[..., 2, :]
     tilt = np.arctan2(np.linalg.norm(np.cross(up, up_seen), axis=-1), np.einsum("...i,...i", up, up_seen))

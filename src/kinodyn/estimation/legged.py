@@ -12,13 +12,14 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import feet as feet_of
 from kinodyn.balance.foot import Foot
-from kinodyn.checks import positive
+from kinodyn.checks import instance, list_of, positive, reals
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation.contact_ekf import ContactEKF
 from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import quaternion
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 TOUCHDOWN_LOAD = 0.1  # fraction of the weight above which a foot is in stance; below half of it, it has lifted off
 SETTLING_TIME = 0.05  # [s] after touchdown in which a foot still moves
@@ -27,6 +28,7 @@ INITIAL_DEVIATION = (1e-3, 1e-2, 1e-3)  # of rotation [rad], velocity [m/s] and 
 SLIP_GATE = 6.0  # standard deviations beyond which a foot has slipped, and becomes a new contact
 
 
+@displayed
 class LeggedEstimator:
     """Estimates pose and velocity of a legged robot's base from its IMU, encoders and foot forces.
 
@@ -76,7 +78,10 @@ class LeggedEstimator:
         noise: SensorNoise | None = None,
         ground: Plane | None = None,
     ) -> None:
-        self.feet = tuple(feet_of(robot) if feet is None else feet)
+        require_robot(robot)
+        self.feet = tuple(feet_of(robot) if feet is None else list_of("feet", feet, Foot, "feet"))
+        if noise is not None:
+            instance("noise", noise, SensorNoise, "a SensorNoise")
         if robot.base != "floating":
             raise InputError(f"robot {robot.name!r} has a fixed base, whose state needs no estimation")
         if not self.feet:
@@ -109,19 +114,20 @@ class LeggedEstimator:
         deviation
             Standard deviations of rotation [rad], velocity [m/s] and position [m] of the base.
         """
-        q = np.array(q, dtype=float)
-        v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
-        if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,) or not np.isfinite(v).all():
+        start: Array = reals("q", q).copy()
+        rates = np.zeros(self.robot.nv) if v is None else reals("v", v).copy()
+        if start.shape != (self.robot.nq,) or rates.shape != (self.robot.nv,) or not np.isfinite(rates).all():
             raise InputError(
-                f"q must be ({self.robot.nq},) and v ({self.robot.nv},) finite numbers, got {q.shape} and {v.shape}"
+                f"q must be ({self.robot.nq},) and v ({self.robot.nv},) finite numbers, got {start.shape} and "
+                f"{rates.shape}"
             )
         known = _vector("deviation", deviation, 3)
         if (known < 0).any():
             raise InputError(f"deviation must be three nonnegative standard deviations, got {deviation!r}")
-        R = kinematics.pose(self.robot, q, self.robot.joints[0].child)[:3, :3]
-        self._filter.reset(R, R @ v[:3], q[:3], known)
+        R = kinematics.pose(self.robot, start, self.robot.joints[0].child)[:3, :3]
+        self._filter.reset(R, R @ rates[:3], start[:3], known)
         self._since, self._slip_scale = [None] * len(self.feet), (0.0,) * len(self.feet)
-        self._q, self._v = q, v
+        self._q, self._v = start, rates
 
     @property
     def q(self) -> Array:
@@ -181,6 +187,8 @@ class LeggedEstimator:
             Estimate at the end of the period.
         v : (nv,)
         """
+        if not isinstance(imu, Sequence | np.ndarray) or len(imu) != 2:
+            raise InputError(f"imu must be an acceleration (3,) and an angular velocity (3,), got {imu!r}")
         acceleration, angular_velocity = _vector("acceleration", imu[0], 3), _vector("angular velocity", imu[1], 3)
         joints_q = _vector("joints_q", joints_q, self.robot.nq - 7)
         joints_v = _vector("joints_v", joints_v, self.robot.nv - 6)
@@ -193,6 +201,7 @@ class LeggedEstimator:
 
     def _loads(self, wrenches: Mapping[str, ArrayLike]) -> list[float]:
         """Compute the force on each foot as a fraction of the weight."""
+        instance("wrenches", wrenches, Mapping, "a mapping of frame -> (6,)")
         loads = [0.0] * len(self.feet)
         for frame, wrench in wrenches.items():
             k = self._index.get(frame)
@@ -240,7 +249,10 @@ def _slip_scale(load: float, since: float | None) -> float:
 
 def _vector(what: str, value: ArrayLike, size: int) -> Array:
     """Check one vector; faster than the check of batches, because it is called at every tick."""
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError) as cause:
+        raise InputError(f"{what} must be ({size},) finite numbers, got {value!r}") from cause
     if array.shape != (size,) or not isfinite(array.dot(array)):
         raise InputError(f"{what} must be ({size},) finite numbers, got shape {array.shape}")
     return array

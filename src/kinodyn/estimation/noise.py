@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from kinodyn.checks import nonnegative, positive
+from kinodyn.display import displayed
 
 
+@displayed
 @dataclass(frozen=True)
 class SensorNoise:
     """Standard deviations that a `LeggedEstimator` expects.

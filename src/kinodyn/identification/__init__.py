@@ -19,6 +19,7 @@ from kinodyn.identification.fitting import fit
 from kinodyn.identification.inertias import is_physically_consistent, parameters_of, pseudo_inertia
 from kinodyn.identification.measurements import Measurements, join, measurements
 from kinodyn.identification.model import Model
+from kinodyn.identification.payload import PayloadEstimate, payload
 from kinodyn.identification.preparing import prepare
 from kinodyn.identification.report import Identification
 from kinodyn.identification.robots import sub_robot, with_parameters
@@ -31,6 +32,7 @@ __all__ = [
     "Identification",
     "Measurements",
     "Model",
+    "PayloadEstimate",
     "base_parameters",
     "exciting_trajectory",
     "fit",
@@ -38,6 +40,7 @@ __all__ = [
     "join",
     "measurements",
     "parameters_of",
+    "payload",
     "prepare",
     "pseudo_inertia",
     "read",

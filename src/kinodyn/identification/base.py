@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.identification.model import Model, make_model
 from kinodyn.model.robot import Robot, _generator
 
@@ -16,6 +17,7 @@ RANK_TOLERANCE = 1e-9  # of the largest pivot; true pivots are above 1e-4, those
 ZERO = 1e-9  # coefficients below are rounding
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
     """The identifiable combinations of a robot's parameters.

@@ -17,7 +17,13 @@ from kinodyn.identification.measurements import Measurements, measurements
 from kinodyn.model.robot import Robot, require_robot
 
 
-def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, str] | None = None) -> Measurements:
+def read(
+    path: str | os.PathLike[str],
+    robot: Robot,
+    *,
+    columns: Mapping[str, str] | None = None,
+    max_bytes: int = tables.MAX_BYTES,
+) -> Measurements:
     """Read measurements of a robot from a file.
 
     Columns are `time`, `q.<joint>`, `tau.<joint>` and, where recorded, `v.<joint>`, `a.<joint>` and
@@ -32,6 +38,8 @@ def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, st
     robot : Robot
     columns : mapping of str -> str, optional
         Names in the file and those above: {"t": "time", "motor_1_torque": "tau.joint1"}.
+    max_bytes : int
+        Size that the file may unpack to; a small file can contain a huge table.
 
     Returns
     -------
@@ -46,7 +54,7 @@ def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, st
     """
     require_robot(robot)
     file = Path(path)
-    table = tables.read(file).columns
+    table = tables.read(file, max_bytes=max_bytes).columns
     if "" in table:
         raise InputError(f"{file} has no column names in its first line; name the columns time, q.<joint>, tau.<joint>")
     table = _renamed(file, table, columns or {})

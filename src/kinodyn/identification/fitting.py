@@ -102,6 +102,13 @@ def fit(
 
 
 def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None:
+    check_data(robot, data)
+    one_of("method", method, ("consistent", "weighted", "ordinary"))
+    positive("prior_spread", spread)
+
+
+def check_data(robot: Robot, data: Measurements) -> None:
+    """Raise unless data are measurements of the robot, with velocities and accelerations."""
     if not isinstance(data, Measurements):
         raise InputError(
             f"data must be Measurements, from kd.identification.measurements or read, got {type(data).__name__}"
@@ -109,8 +116,6 @@ def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None
     if data.robot.joint_names != robot.joint_names or data.robot.nv != robot.nv:
         theirs, ours = ", ".join(data.robot.joint_names), ", ".join(robot.joint_names)
         raise InputError(f"the data are of {data.robot.name} with joints {theirs}; the robot has {ours}")
-    one_of("method", method, ("consistent", "weighted", "ordinary"))
-    positive("prior_spread", spread)
     data.rates()
 
 

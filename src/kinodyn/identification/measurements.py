@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import tables
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import base_rows, groups, labels
 from kinodyn.model.robot import Robot, require_robot
@@ -18,6 +19,7 @@ from kinodyn.model.robot import Robot, require_robot
 UNIT_TOLERANCE = 1e-3  # of the norm of a recorded quaternion: files have few digits
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Measurements:
     """A recording of one robot, made by `measurements`, `read` or `simulate`.

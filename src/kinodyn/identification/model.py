@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kinodyn import dynamics, kinematics
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.identification.inertias import NAMES
 from kinodyn.identification.measurements import Measurements
@@ -19,6 +20,7 @@ TERMS = ("viscous", "coulomb", "armature", "offset")
 MAX_ROWS = 4_000  # of the regressor in memory at a time
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Model:
     """Torques as a linear function of parameters: Y(q, v, a) x + torques that are not fitted.
@@ -145,7 +147,7 @@ def make_model(robot: Robot, terms: Sequence[str]) -> Model:
     require_robot(robot)
     if robot.nv == 0:
         raise InputError(f"{robot.name} has no moving joint; nothing can be identified")
-    if isinstance(terms, str) or not set(terms) <= set(TERMS):
+    if isinstance(terms, str) or not isinstance(terms, Iterable) or not all(term in TERMS for term in map(str, terms)):
         raise InputError(f"terms must be some of {', '.join(map(repr, TERMS))}, in a tuple, got {terms!r}")
     kept = tuple(term for term in TERMS if term in terms)
     joints = tuple(joint for joint in robot.joints if joint.mimic is None and joint.kind != "floating")

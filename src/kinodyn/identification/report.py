@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import KinodynError
 from kinodyn.identification.base import BaseParameters
 from kinodyn.identification.columns import labels
@@ -20,6 +21,7 @@ from kinodyn.identification.robots import with_parameters
 from kinodyn.model.robot import Robot
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Identification:
     """The result of `fit`.

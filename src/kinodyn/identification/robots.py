@@ -16,7 +16,7 @@ from kinodyn.description.types import Joint
 from kinodyn.errors import InputError
 from kinodyn.identification.inertias import as_inertia, is_physically_consistent
 from kinodyn.model.compile import JointInfo, link_order
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 def with_parameters(
@@ -101,6 +101,7 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
     >>> arm.nv, arm.base
     (7, 'fixed')
     """
+    require_robot(robot)
     own = [joint.name for joint in robot.joints if joint.mimic is None]
     if not known_names("joints", joints, "joint", own):
         raise InputError("joints must be at least one name of a joint that moves, got none")

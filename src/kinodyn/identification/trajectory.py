@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import tables
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 FORMAT = "kinodyn exciting trajectory 1"
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class ExcitingTrajectory:
     """A periodic motion; call it with times to get (q, v, a).
@@ -86,8 +88,7 @@ class ExcitingTrajectory:
             The file, whatever its suffix.
         """
         content = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, format=FORMAT, **content)  # type: ignore[arg-type]
+        tables.write_file(path, lambda stream: np.savez_compressed(stream, format=FORMAT, **content))  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ExcitingTrajectory:
@@ -107,11 +108,7 @@ class ExcitingTrajectory:
             If the file is broken or is not a trajectory.
         """
         name = os.fspath(path)
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                content = {key: file[key] for key in ("format", *(field.name for field in fields(cls)))}
-        except (OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as cause:
-            raise InputError(f"{name} cannot be read as a saved trajectory: {cause}") from cause
+        content = tables.read_npz(path, "a saved trajectory", ("format", *(field.name for field in fields(cls))))
         if content.pop("format") != FORMAT:
             raise InputError(f"{name} is not in the format {FORMAT!r}")
         n, shape = content["joint_names"].size, content["cosines"].shape

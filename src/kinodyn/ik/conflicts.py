@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
 from kinodyn.tasks.rows import Rows
 
@@ -18,6 +19,7 @@ MET_TOLERANCE = 1e-6  # weighted residual [m or rad] below which a task counts a
 Rank = tuple[int, bool]
 
 
+@displayed
 @dataclass(frozen=True)
 class Conflict:
     """A task, or a limit with rows, that is not met, and the limits and tasks that prevent it.

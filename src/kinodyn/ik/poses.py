@@ -9,6 +9,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.spatial import as_pose
 
 FLOAT64 = np.dtype(np.float64)
+EXACT = 1e-14  # of a rotation matrix
 
 
 def target_poses(T: MatrixLike, what: str) -> Array:
@@ -19,3 +20,17 @@ def target_poses(T: MatrixLike, what: str) -> Array:
         if _core.are_poses(poses):
             return poses
     return np.ascontiguousarray(as_pose(T, what))
+
+
+def orthonormal(T: Array) -> Array:
+    """Return poses (..., 4, 4) with the nearest rotations: those of single precision are off by 1e-7."""
+    R = T[..., :3, :3]
+    fault = np.swapaxes(R, -1, -2) @ R - np.eye(3)
+    if float(np.abs(fault).max(initial=0.0)) < EXACT:
+        return T
+    result: Array = T.copy()
+    for _ in range(2):  # each step of Newton's method for the polar decomposition squares the error
+        R = result[..., :3, :3]
+        result[..., :3, :3] = R @ (1.5 * np.eye(3) - 0.5 * np.swapaxes(R, -1, -2) @ R)
+    result[..., 3, :] = (0.0, 0.0, 0.0, 1.0)
+    return result

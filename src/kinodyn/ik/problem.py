@@ -12,41 +12,48 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
+from kinodyn.checks import flag
 from kinodyn.errors import InputError
 from kinodyn.ik.free import FreeSolutions
 from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import CONVERGED, SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.space import INFINITE_LIMIT, LIMIT_TOLERANCE, space_of
-from kinodyn.layouts import layout
+from kinodyn.layouts import codes, constant, layout
 from kinodyn.model.robot import Robot, require_robot
 
 MAPPING = (dict, Mapping)  # isinstance is faster for a dict than for Mapping
-MAX_FRAMES = 30  # a call of the core has 64 arguments: two for each frame, and four others
+MAX_FRAMES = (int(constant("max_inputs")) - 4) // 2  # a call of the core has two inputs for each frame, and four others
 CONVERGENCE_FRACTION = 0.9  # iterations stop at this fraction of the tolerance, as a reserve for rounding
 TARGETS_PER_CLOCK_CHECK = 512  # targets solved between two checks of the time limit
 
 
 @dataclass(frozen=True)
 class Method:
-    """A step rule of the core and its settings."""
+    """A step rule and its settings."""
 
-    code: int
+    rule: str  # one of the core's "ik_method", or OPTIMISE
     iterations: int
     progress: float = 0.02  # stalled if the error decreases by less than this fraction six times in a row
     damping: float = 0.1  # proportional to the error; 0 for best effort
 
+    @property
+    def in_core(self) -> bool:
+        """Whether the core runs it, for all targets at once; SciPy solves one at a time."""
+        return self.rule != OPTIMISE
 
+
+OPTIMISE = "optimise"
 METHODS = {
-    "auto": Method(0, 60),
-    "lm": Method(0, 60),
-    "transpose": Method(1, 2000, progress=1e-3),
-    "pinv": Method(2, 100),
-    "dls": Method(3, 200),
-    "newton": Method(4, 100),
-    "optimise": Method(-1, 200),
+    "auto": Method("levenberg_marquardt", 60),
+    "lm": Method("levenberg_marquardt", 60),
+    "transpose": Method("transpose", 2000, progress=1e-3),
+    "pinv": Method("pseudoinverse", 100),
+    "dls": Method("damped_least_squares", 200),
+    "newton": Method("newton", 100),
+    "optimise": Method(OPTIMISE, 200),
 }
-BEST_EFFORT = Method(0, 500, progress=1e-9, damping=0.0)
+BEST_EFFORT = Method("levenberg_marquardt", 500, progress=1e-9, damping=0.0)
 
 
 class Problem:
@@ -119,10 +126,10 @@ class Problem:
         """
         if self.deadline == np.inf or len(start) <= 1:
             return self._attempt(method, start, limits)
-        no_iterations = Method(method.code, 0)
-        parts = []
-        for begin in range(0, max(len(start), 1), 1 if method.code < 0 else TARGETS_PER_CLOCK_CHECK):
-            rows = np.arange(begin, min(begin + (1 if method.code < 0 else TARGETS_PER_CLOCK_CHECK), len(start)))
+        no_iterations = Method(method.rule, 0)
+        parts, together = [], TARGETS_PER_CLOCK_CHECK if method.in_core else 1
+        for begin in range(0, max(len(start), 1), together):
+            rows = np.arange(begin, min(begin + together, len(start)))
             chosen = no_iterations if begin and self.out_of_time() else method
             parts.append(self.part(rows)._attempt(chosen, start[rows], limits))
         return joined(parts)
@@ -162,7 +169,7 @@ class Problem:
 
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
-        if method.code < 0:
+        if not method.in_core:
             within = CONVERGENCE_FRACTION * self.tolerance
             found = optimise(self.robot, self.space, start, (lower, upper), self._targets(), method.iterations, within)
         else:
@@ -204,7 +211,7 @@ def _settings(tolerance: float, method: Method, first_leads: bool = False) -> np
     """Pack the settings of a method for the core."""
     settings = np.zeros(1, dtype=layout("ik_settings"))
     settings["position_tolerance"] = settings["orientation_tolerance"] = CONVERGENCE_FRACTION * tolerance
-    settings["method"], settings["max_iterations"] = method.code, method.iterations
+    settings["method"], settings["max_iterations"] = codes("ik_method")[method.rule], method.iterations
     settings["damping"], settings["min_progress"] = method.damping, method.progress
     settings["first_leads"] = first_leads
     return settings
@@ -220,12 +227,13 @@ def _tolerances(tolerance: float) -> np.ndarray:
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:
+    flag("position_only", position_only)
     if weights is None:
         return POSITION if position_only else FULL
     given = weights.get(frame, 1.0) if isinstance(weights, Mapping) else weights
     try:
         result = np.array(np.broadcast_to(np.asarray(given, dtype=float), (6,)))
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"weights of {frame!r} must be six numbers, linear first, got {given!r}") from cause
     if position_only:
         result[3:] = 0.0

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
+from kinodyn.layouts import codes
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class IKResult:
     """Result of `solve` for each target; leading axes are the batch axes of the targets.
@@ -96,8 +99,11 @@ def joined(parts: list[Attempt]) -> Attempt:
     return Attempt(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Attempt)))
 
 
-# how an attempt terminated, numbered as in the core; COLLIDING: it reached its target, but collides there
-CONVERGED, STALLED, OUT_OF_ITERATIONS, SINGULAR, COLLIDING = range(5)
+# how an attempt terminated
+ENDINGS = codes("ik_ending")
+CONVERGED, STALLED = ENDINGS["converged"], ENDINGS["stalled"]
+OUT_OF_ITERATIONS, SINGULAR = ENDINGS["out_of_iterations"], ENDINGS["singular"]
+COLLIDING = max(ENDINGS.values()) + 1  # it reached its target, but collides there; the core does not check this
 
 STATUS = "<U11"  # as long as "unreachable"
 SOLVED = np.array("solved", dtype=STATUS)

@@ -41,7 +41,7 @@ def search(
         best, tried = failed.pick(slice(nearest, nearest + 1)), len(failed.q) - 1
     if best.all_solved():
         return best
-    first, most = (FIRST_STARTS, MAX_STARTS) if method.code >= 0 else (1, 1)  # SciPy solves one at a time anyway
+    first, most = (FIRST_STARTS, MAX_STARTS) if method.in_core else (1, 1)
     points, together, detour = QuasiRandomStarts(problem.space, seed, skip=tried), first, limits and tried > 0
     while tried < restarts:
         unsolved = best.failures()

@@ -146,7 +146,7 @@ def solve(
     batch, start = problem.flatten(initial_start(robot, problem.space, q0))
     cost = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
     failed = None
-    if batch == () and cost is None and chosen.code >= 0 and restarts:
+    if batch == () and cost is None and chosen.in_core and restarts:
         found = problem.attempt_alone(chosen, parallel_starts(problem.space, start, restarts, seed), limits)
         if isinstance(found, Attempt):
             failed = found

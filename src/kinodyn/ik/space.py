@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
+from kinodyn.layouts import constant
 from kinodyn.model.chain import chain, leaders
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
-INFINITE_LIMIT = 1e30  # represents an infinite limit: the core accepts finite numbers only
+INFINITE_LIMIT = constant("no_limit")  # represents an infinite limit: the core accepts finite numbers only
 LIMIT_TOLERANCE = 1e-9  # distance within which a coordinate counts as at a limit [rad or m]
 MAX_CACHED = 256  # spaces cached for one robot
 
@@ -148,6 +149,8 @@ def named_joints(robot: Robot, joints: str | tuple[str, ...]) -> Iterator[str]:
     chains, known = robot.description.chains, {joint.name for joint in robot.description.joints}
     names = (joints,) if isinstance(joints, str) else joints
     for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"joints must be names of joints or chains, got {name!r}")
         if name in chains and (name is joints or name not in known):
             yield from _members(robot, name)
         elif name in known:

@@ -26,7 +26,7 @@ def configuration(robot: Robot, q: ArrayLike, name: str) -> Array:
     """Return `q` as numbers (..., nq), or raise an error that calls it `name`."""
     try:
         result = np.asarray(q, dtype=float)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"{name} must be numbers of shape (..., {robot.nq}), got {q!r}") from cause
     if result.ndim < 1 or result.shape[-1] != robot.nq:
         raise InputError(f"{name} must have shape (..., {robot.nq}), got {result.shape}")

@@ -124,7 +124,7 @@ def _weights(weights: ArrayLike | None, position_only: bool) -> Array:
 def _steps(robot: Robot, max_step: ArrayLike) -> Array:
     try:
         steps = np.broadcast_to(np.asarray(max_step, dtype=float), (robot.nv,))
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"max_step must be one number or ({robot.nv},) [rad or m], got {max_step!r}") from cause
     if not (steps > 0.0).all():
         raise InputError(f"max_step must be positive [rad or m], got {max_step!r}")

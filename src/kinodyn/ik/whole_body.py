@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import distinct_names, integer, list_of, nonnegative, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.ik.starts import configuration
 from kinodyn.ik.whole_body_result import Step, WholeBodyResult
@@ -26,9 +27,11 @@ from kinodyn.tasks.table import TaskTable
 from kinodyn.tasks.task import Task
 
 LONGEST_STEP = 0.5  # maximum joint motion in one step of `solve` [rad or m]
+MAX_ITERATIONS = 10**8
 STEP_TOLERANCE = 1e-7  # joint motion in one step below which `solve` has converged [rad or m]
 
 
+@displayed
 class WholeBody:
     """Solve whole-body inverse kinematics with prioritised tasks.
 
@@ -134,7 +137,7 @@ class WholeBody:
         WholeBodyResult
             Configuration, status, errors, and conflicts.
         """
-        integer("iterations", iterations, 1)
+        integer("iterations", iterations, 1, MAX_ITERATIONS)
         positive("tolerance", tolerance)
         start = configuration(self.robot, q0, "q0")
         if not np.isfinite(start).all():

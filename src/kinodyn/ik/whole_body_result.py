@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.ik.conflicts import Conflict, find_conflicts
 from kinodyn.layouts import layout, named_view
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kinodyn.ik.whole_body import WholeBody  # import cycle: results refer to the tasks of the solver that made them
 
 
+@displayed
 class Step:
     """One step of a whole-body motion; leading axes are batch axes.
 
@@ -77,6 +79,7 @@ class Step:
         return find_conflicts(solver.order, solver.limits, motion)
 
 
+@displayed
 class WholeBodyResult:
     """Result of `WholeBody.solve`; leading axes are batch axes.
 

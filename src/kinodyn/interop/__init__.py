@@ -1,12 +1,23 @@
-"""Files and messages of other software: MoveIt's planning scenes and requests.
+"""Other software: MoveIt and ROS 2 without ROS, gradients in PyTorch and JAX, Rerun.
 
 >>> import kinodyn as kd
 >>> scene, request = kd.interop.moveit.read("scene.yaml", "request.yaml", robot)  # doctest: +SKIP
 """
 
-from kinodyn.interop import moveit
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-__all__ = ["moveit"]
+if _TYPE_CHECKING:
+    from kinodyn.interop import jax, moveit, rerun, ros, torch
+
+__all__ = ["jax", "moveit", "rerun", "ros", "torch"]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in __all__:  # imported on first use
+        return _import_module(f"kinodyn.interop.{name}")
+    raise AttributeError(f"module 'kinodyn.interop' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

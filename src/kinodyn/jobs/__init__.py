@@ -15,19 +15,38 @@
 (1000, 3)
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from kinodyn.jobs.files import Files
-from kinodyn.jobs.identification import identify
 from kinodyn.jobs.inputs import SampleBatch, Samples
-from kinodyn.jobs.inverse_kinematics import inverse_kinematics
-from kinodyn.jobs.motions import motion_statistics
+from kinodyn.jobs.manifest import JobDescription
 from kinodyn.jobs.result import JobResult, ShardFailure, open_job
-from kinodyn.jobs.retargeting import retarget
 from kinodyn.jobs.run import map
-from kinodyn.jobs.walking import WalkingEnvelope, walking_envelope
-from kinodyn.jobs.workspace import workspace
+
+if _TYPE_CHECKING:
+    from kinodyn.jobs.standard.identification import identify
+    from kinodyn.jobs.standard.inverse_kinematics import inverse_kinematics
+    from kinodyn.jobs.standard.motions import motion_statistics
+    from kinodyn.jobs.standard.retargeting import retarget
+    from kinodyn.jobs.standard.walking import WalkingEnvelope, walking_envelope
+    from kinodyn.jobs.standard.workspace import workspace
+
+# imported on first use: every worker imports this package, and all of these together take two seconds
+_MEMBERS = {
+    "WalkingEnvelope": "walking",
+    "identify": "identification",
+    "inverse_kinematics": "inverse_kinematics",
+    "motion_statistics": "motions",
+    "retarget": "retargeting",
+    "walking_envelope": "walking",
+    "workspace": "workspace",
+}
 
 __all__ = [
     "Files",
+    "JobDescription",
     "JobResult",
     "SampleBatch",
     "Samples",
@@ -42,6 +61,15 @@ __all__ = [
     "walking_envelope",
     "workspace",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Import a standard job on first use."""
+    if name not in _MEMBERS:
+        raise AttributeError(f"module 'kinodyn.jobs' has no attribute {name!r}")
+    value = getattr(_import_module(f"kinodyn.jobs.standard.{_MEMBERS[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

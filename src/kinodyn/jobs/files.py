@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.jobs.sources import Part, Source, content_hash
 
 
+@displayed
 class Files:
     """Files as inputs: the function receives the paths of a shard, as a list, and reads them itself.
 

@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 
 from kinodyn import tables
 from kinodyn.checks import integer
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.jobs.files import Files, FileSource
-from kinodyn.jobs.sources import HASHED_AT_ONCE, Part, Source, content_hash
+from kinodyn.jobs.manifest import require_complete
+from kinodyn.jobs.sources import HASHED_AT_ONCE, Part, Source
+from kinodyn.jobs.table_inputs import TableSource
+from kinodyn.jobs.zarr_inputs import ZarrSource, is_zarr
 
 MAX_COUNT = 10**15
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class SampleBatch:
     """What a function receives for a shard of `Samples`.
@@ -40,6 +45,7 @@ class SampleBatch:
     start: int
 
 
+@displayed
 @dataclass(frozen=True)
 class Samples:
     """Inputs that the function draws itself.
@@ -73,13 +79,14 @@ class SampleSource(Source):
     """The samples of a `Samples`."""
 
     def __init__(self, samples: Samples) -> None:
-        self.count, self.seed = int(samples.count), int(samples.seed)
+        self.count, self._seed = int(samples.count), int(samples.seed)
+        self.seed = self._seed
 
     def fingerprint(self) -> str:
-        return f"samples:{self.seed}:{self.count}"
+        return f"samples:{self._seed}:{self.count}"
 
     def part(self, index: int, start: int, stop: int) -> Part:
-        return _SamplePart(self.seed, index, start, stop - start)
+        return _SamplePart(self._seed, index, start, stop - start)
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,7 @@ class MappedSource(ArraySource):
 
     def __init__(self, files: dict[str, Path]) -> None:
         super().__init__({name: _memory_mapped(file) for name, file in files.items()})
-        self.files = {name: str(file) for name, file in files.items()}
+        self.files = {name: str(file.absolute()) for name, file in files.items()}
 
     def part(self, index: int, start: int, stop: int) -> Part:
         return _MappedPart(self.files, start, stop)
@@ -152,43 +159,6 @@ class _MappedPart(Part):
 
     def read(self) -> dict[str, NDArray[Any]]:
         return {name: np.array(_memory_mapped(Path(file))[self.start : self.stop]) for name, file in self.files.items()}
-
-
-class TableSource(Source):
-    """The rows of Parquet, CSV or NPZ files, one after the other in the order of their names.
-
-    The function receives the columns of a part: arrays by name.
-    """
-
-    def __init__(self, files: list[Path]) -> None:
-        self.files = files
-        self.rows = [tables.row_count(file) for file in files]
-        self.count = sum(self.rows)
-
-    def fingerprint(self) -> str:
-        return content_hash(self.files)
-
-    def part(self, index: int, start: int, stop: int) -> Part:
-        pieces, before = [], 0
-        for file, rows in zip(self.files, self.rows, strict=True):
-            low, high = max(start - before, 0), min(stop - before, rows)
-            if low < high:
-                pieces.append((str(file), low, high))
-            before += rows
-        return _TablePart(tuple(pieces))
-
-
-@dataclass(frozen=True)
-class _TablePart(Part):
-    pieces: tuple[tuple[str, int, int], ...]  # file, first row, row after the last
-
-    def read(self) -> dict[str, NDArray[Any]]:
-        read = [tables.read_rows(file, low, high) for file, low, high in self.pieces]
-        names = list(read[0])
-        for (file, _, _), columns in zip(self.pieces, read, strict=True):
-            if list(columns) != names:
-                raise InputError(f"{file} has the columns {list(columns)}; the files before have {names}")
-        return {name: np.concatenate([columns[name] for columns in read]) for name in names}
 
 
 def as_source(inputs: Any) -> Source:
@@ -205,8 +175,8 @@ def as_source(inputs: Any) -> Source:
         return ArraySource(np.asarray(inputs, dtype=float))
     except (TypeError, ValueError) as cause:
         raise InputError(
-            "inputs must be an array, a dict of arrays, a file or folder of tables or .npy files, or jobs.Samples, "
-            f"got {type(inputs).__name__}"
+            "inputs must be an array, a dict of arrays, a file or folder of tables or arrays, jobs.Files or "
+            f"jobs.Samples, got {type(inputs).__name__}"
         ) from cause
 
 
@@ -215,12 +185,15 @@ def _from_path(path: Path) -> Source:
         return TableSource([path])
     if not path.is_dir():
         raise InputError(f"inputs: {path} does not exist")
+    if is_zarr(path):
+        return ZarrSource(path)
+    require_complete(path)
     arrays = sorted(path.glob("*.npy"))
     if arrays:
         return MappedSource({file.stem: file for file in arrays})
     files = sorted(file for file in path.iterdir() if file.suffix in tables.SUFFIXES and not file.name.startswith("."))
     if not files:
-        raise InputError(f"inputs: {path} has no .npy, {', '.join(tables.SUFFIXES)} files")
+        raise InputError(f"inputs: {path} has no Zarr arrays and no .npy, {', '.join(tables.SUFFIXES)} files")
     return TableSource(files)
 
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kinodyn import tables
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 FILE = "manifest.json"
 LOCK = ".lock"
-FORMAT = 1
+FORMAT = 2
 
 
+@displayed
 @dataclass(frozen=True)
 class JobDescription:
     """What identifies a job: if any of this differs, its shards cannot be used.
@@ -33,6 +35,10 @@ class JobDescription:
         Number of inputs, and of inputs per shard.
     parameters : dict
         JSON values that the caller says results depend on.
+    arguments : dict
+        Arguments that a `functools.partial` binds, as JSON values; arrays and robots by a hash.
+    seed : int or None
+        Of random inputs.
     version : str
         Version of kinodyn.
     format : int
@@ -44,6 +50,8 @@ class JobDescription:
     count: int
     shard: int
     parameters: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
     version: str = ""
     format: int = FORMAT
 
@@ -59,7 +67,18 @@ class JobDescription:
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     def bounds(self, index: int) -> tuple[int, int]:
-        """Return the first input of a shard and the one after its last."""
+        """Find the inputs of a shard.
+
+        Parameters
+        ----------
+        index
+            Number of the shard.
+
+        Returns
+        -------
+        tuple of int
+            Its first input, and the one after its last.
+        """
         return index * self.shard, min((index + 1) * self.shard, self.count)
 
 
@@ -106,15 +125,23 @@ class JobFolder:
             return None
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
-            if content["job"]["format"] != FORMAT:
-                raise InputError(f"{file} has format {content['job']['format']}; this version reads {FORMAT}")
-            return JobDescription(**content["job"]), dict(content["shards"])
-        except (OSError, ValueError, KeyError, TypeError) as cause:
-            raise InputError(f"{file} is not a manifest of a job: {cause}") from cause
+            found, made_by = content["job"]["format"], content["job"].get("version")
+            if found == FORMAT:
+                return JobDescription(**content["job"]), dict(content["shards"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as cause:
+            raise InputError(f"{file} is not a manifest of a job: {type(cause).__name__}: {cause}") from cause
+        raise InputError(
+            f"{file} must have format {FORMAT}, got {found!r} of kinodyn {made_by}; finish the job with that version, "
+            "or choose another out="
+        )
 
-    def write(self, job: JobDescription, done: int, failed: Mapping[int, Mapping[str, Any]]) -> None:
+    def write(self, job: JobDescription, done: Collection[int], failed: Mapping[int, Mapping[str, Any]]) -> None:
         """Replace the manifest."""
-        states = {"total": job.shards, "done": done, "failed": {str(k): dict(v) for k, v in sorted(failed.items())}}
+        states = {
+            "total": job.shards,
+            "done": as_ranges(done),
+            "failed": {str(k): dict(v) for k, v in sorted(failed.items())},
+        }
         text = json.dumps({"job": asdict(job), "shards": states}, indent=1, sort_keys=True)
         tables.write_file(self.path / FILE, lambda stream: stream.write(text.encode()))
 
@@ -131,9 +158,9 @@ class JobFolder:
             _require_same(self.path, earlier[0], job)
         elif any(self.path.glob("shard-*.parquet")):
             raise InputError(f"{self.path} has shards but no manifest; choose another out=")
-        self._sweep()
+        self.sweep()
         if earlier is None:
-            self.write(job, 0, {})
+            self.write(job, (), {})
         return {index for index in range(job.shards) if self._is_done(job, index)}
 
     def _is_done(self, job: JobDescription, index: int) -> bool:
@@ -145,11 +172,40 @@ class JobFolder:
         except InputError:
             return False
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Remove incomplete files of writers that were killed."""
         for file in (*self.path.glob(".shard-*"), *self.path.glob(f".{FILE}.*")):
             with suppress(OSError):
                 file.unlink()
+
+
+def require_complete(path: Path) -> None:
+    """Raise if a folder is the output of a job that has not finished."""
+    folder = JobFolder(path)
+    found = folder.read() if (path / FILE).is_file() else None
+    if found is None:
+        return
+    missing = [index for index in range(found[0].shards) if not folder.shard_file(index).is_file()]
+    if missing:
+        raise InputError(
+            f"inputs: {path} must be the output of a complete job, got one without {len(missing)} of "
+            f"{found[0].shards} shards (the first is {missing[0]}); finish that job first"
+        )
+
+
+def as_ranges(numbers: Collection[int]) -> str:
+    """Return numbers as ranges.
+
+    >>> as_ranges({0, 1, 2, 7, 9, 10})
+    '0-2,7,9-10'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def shard_key(file: Path) -> tuple[str, int]:

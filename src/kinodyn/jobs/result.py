@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import tables
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.jobs.manifest import JobDescription, JobFolder
 
 Status = Literal["complete", "incomplete", "interrupted", "failed"]
 
 
+@displayed
 @dataclass(frozen=True)
 class ShardFailure:
     """A shard that could not be computed.
@@ -34,6 +36,7 @@ class ShardFailure:
     attempts: int
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class JobResult:
     """What a job has computed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from kinodyn import tables
 from kinodyn.errors import InputError
 from kinodyn.jobs.sources import Part
+from kinodyn.threads import get_threads, set_threads
 
 RESULT = "result"  # name of the output of a function that returns one array
 MAX_TRACE = 4000  # characters of a traceback that are kept
@@ -45,9 +45,13 @@ class Outcome:
     fatal: bool = False
 
 
-def run_shard(function: Callable[[Any], Any], part: Part, index: int, file: str, key: str) -> Outcome:
+def run_shard(
+    function: Callable[[Any], Any], part: Part, index: int, file: str, key: str, single_thread: bool
+) -> Outcome:
     """Compute one shard and write it, at once or not at all."""
     begin = time.perf_counter()
+    if single_thread and get_threads() != 1:
+        set_threads(1)
     try:
         columns = as_columns(function(part.read()))
     except Exception as error:  # whatever the function raises is the result of this shard
@@ -56,9 +60,7 @@ def run_shard(function: Callable[[Any], Any], part: Part, index: int, file: str,
     try:
         tables.write(Path(file), columns, about={"job": key, "shard": index})
     except InputError as error:
-        full = isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = "the disk is full" if full else str(error)
-        return Outcome(index, 0, time.perf_counter() - begin, reason, fatal=isinstance(error.__cause__, OSError))
+        return Outcome(index, 0, time.perf_counter() - begin, str(error), fatal=isinstance(error.__cause__, OSError))
     rows = len(next(iter(columns.values())))
     return Outcome(index, rows, time.perf_counter() - begin)
 

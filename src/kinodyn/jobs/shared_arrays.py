@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,21 +56,50 @@ class SharedSource(Source):
 
 
 @contextmanager
-def shared(source: Source) -> Iterator[Source]:
-    """Share the arrays of a source; others are returned as they are."""
-    if type(source) is not ArraySource:
+def shared(source: Source, folder: Path) -> Iterator[Source]:
+    """Share the arrays of a source; those in files are read by the workers, and others are returned as they are.
+
+    The names depend on the folder of the job: what a job left there that was killed is removed by the next one.
+    """
+    if type(source) is not ArraySource or any(isinstance(array, np.memmap) for array in source.arrays.values()):
         yield source
         return
     memories: dict[str, SharedMemory] = {}
     try:
-        for name, array in source.arrays.items():
-            memories[name] = SharedMemory(create=True, size=max(1, array.nbytes))
-            np.ndarray(array.shape, array.dtype, memories[name].buf)[...] = array
-        yield SharedSource(source, memories)
+        for k, (name, array) in enumerate(source.arrays.items()):
+            memory = _allocate(_name(folder, k), array.nbytes)
+            if memory is None:
+                break
+            memories[name] = memory
+            np.ndarray(array.shape, array.dtype, memory.buf)[...] = array
+        yield SharedSource(source, memories) if len(memories) == len(source.arrays) else source
     finally:
         for memory in memories.values():
             memory.close()
             memory.unlink()
+
+
+def _name(folder: Path, number: int) -> str:
+    digest = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=6).hexdigest()
+    return f"kinodyn-{digest}-{number}"
+
+
+def _allocate(name: str, size: int) -> SharedMemory | None:
+    """Return shared memory; None if there is too little, in which case the rows are sent to the workers."""
+    with suppress(FileNotFoundError):
+        left = SharedMemory(name=name)
+        left.close()
+        left.unlink()
+    memory = SharedMemory(name=name, create=True, size=max(1, size))
+    try:
+        # pages that cannot be had would end the process with a bus error when they are written
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(memory._fd, 0, max(1, size))  # type: ignore[attr-defined]
+    except OSError:
+        memory.close()
+        memory.unlink()
+        return None
+    return memory
 
 
 def _copy(place: _Place, start: int, stop: int) -> NDArray[Any]:

@@ -20,9 +20,18 @@ class Part(ABC):
 
 
 class Source(ABC):
-    """Inputs of a job."""
+    """Inputs of a job.
+
+    Attributes
+    ----------
+    count : int
+        Number of inputs.
+    seed : int or None
+        Of inputs that are drawn at random.
+    """
 
     count: int
+    seed: int | None = None
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -33,11 +42,12 @@ class Source(ABC):
         """Return the rows from `start` to `stop`, which are shard `index`."""
 
 
-def content_hash(files: Sequence[Path]) -> str:
-    """Return a hash of the names and contents of files."""
+def content_hash(files: Sequence[Path], folder: Path | None = None) -> str:
+    """Return a hash of the names, relative to a folder if there is one, and of the contents of files."""
     digest = hashlib.blake2b(digest_size=16)
     for file in files:
-        digest.update(f"{file.name}:{file.stat().st_size}:".encode())
+        name = file.name if folder is None else file.relative_to(folder).as_posix()
+        digest.update(f"{name}:{file.stat().st_size}:".encode())
         with file.open("rb") as stream:
             while block := stream.read(HASHED_AT_ONCE):
                 digest.update(block)

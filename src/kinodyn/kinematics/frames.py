@@ -109,6 +109,46 @@ def jacobian_dot(
     return _core.jacobian_dot(robot, q, v, frame, reference, out)
 
 
+def hessian(
+    robot: Robot,
+    q: ArrayLike,
+    frame: str | int,
+    *,
+    reference: Reference = "local_world_aligned",
+    out: Array | None = None,
+) -> Array:
+    """Compute the kinematic Hessian of a frame, the derivative of its Jacobian with respect to q.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    frame : str or int
+    reference : "local_world_aligned", "local" or "world"
+    out : array, optional
+
+    Returns
+    -------
+    H : (..., 6, nv, nv) array
+        `H[..., i, j, k]` is the derivative of `J[..., i, j]` along `integrate(q, e_k)`, so that the time derivative of
+        J is `H @ v`. It is not symmetric in j and k: the angular velocity is not the rate of any coordinates.
+
+    Notes
+    -----
+    J. Haviland and P. Corke, "Manipulator differential kinematics, part 2: acceleration and advanced applications",
+    2023. Their tensor, that of `hessian0` in robotics-toolbox, has k first: `np.moveaxis(H, -1, -3)`.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("planar2r")
+    >>> H = kd.kinematics.hessian(robot, [0.0, 0.0], "link2")
+    >>> H.shape, H[0, 0, 0].item()  # both links point along x: the acceleration of the tip is -2 m per rad^2
+    ((6, 2, 2), -2.0)
+    """
+    return _core.hessian(robot, q, frame, reference, out)
+
+
 def analytic_jacobian(robot: Robot, q: ArrayLike, frame: str | int, *, parameters: str = "ZYX") -> Array:
     """Compute the Jacobian of a frame's position and orientation parameters.
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import known_names, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
@@ -27,6 +28,7 @@ _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 _PARTS = {"all": (0, 1, 2, 3, 4, 5), "linear": (0, 1, 2), "angular": (3, 4, 5)}
 
 
+@displayed
 class Ellipsoid(NamedTuple):
     """An ellipsoid centred at the origin.
 

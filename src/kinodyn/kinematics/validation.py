@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, Mask, MatrixLike
 from kinodyn.checks import as_pose, broadcast, numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.chain import (
     chain_pose,
@@ -32,6 +33,7 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+@displayed
 @dataclass(frozen=True)
 class LimitViolation:
     """One coordinate outside its limits.
@@ -64,6 +66,7 @@ class LimitViolation:
         return f"joint {self.joint!r}{where} is at {self.value:.6g}, {self.excess:.3g} {side} limit {limit:.6g}"
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class LimitReport:
     """Whether configurations are within their limits. True in an `if` when all of them are.
@@ -89,6 +92,7 @@ class LimitReport:
         return "; ".join(map(str, self.violations)) or "within limits"
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class ReachReport:
     """Whether targets may be within reach. True in an `if` when none is certainly out of reach.
@@ -128,6 +132,7 @@ class ReachReport:
         return f"{missed} of {self.possible.size} out of reach, by up to {self.excess.max():.4g} m: {bounds}"
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PoseReport:
     """Whether configurations reach their targets. True in an `if` when all of them do.
@@ -263,7 +268,7 @@ def reaches(
 
 
 def _tolerance(what: str, value: float) -> float:
-    number = value if value == np.inf else numbers(what, value)
+    number = value if isinstance(value, float) and value == np.inf else numbers(what, value)
     if np.shape(number) != () or float(number) < 0.0:
         raise InputError(f"{what} must be a nonnegative number, got {value!r}")
     return float(number)

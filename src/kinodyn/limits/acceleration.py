@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
-from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
+from kinodyn.limits.limit import LimitedMotion, MagnitudeLimit, Reaction
 from kinodyn.model.robot import Robot
 
 
-class AccelerationLimit(Limit):
+@displayed
+class AccelerationLimit(MagnitudeLimit):
     """Keep joint accelerations, or changes of velocity between steps, within limits.
 
     Joints then brake in time before their position limits.
@@ -32,17 +34,6 @@ class AccelerationLimit(Limit):
         self.values = values
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the maximum acceleration (nv,); 1e30 where there is no limit.
-
-        Parameters
-        ----------
-        robot
-
-        Returns
-        -------
-        Array
-            The limits (nv,).
-        """
         result = by_joint(robot, "acceleration limits", self.values, np.full(robot.nv, UNLIMITED))
         if robot.base == "floating" and not isinstance(self.values, Mapping) and np.ndim(self.values) == 0:
             result[:6] = UNLIMITED

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, shape_of
 from kinodyn.errors import InputError
-from kinodyn.layouts import block_size, layout, named_view
+from kinodyn.layouts import block_size, constant, layout, named_view
 from kinodyn.model.robot import Robot
 
-UNLIMITED = 1e30  # represents no limit in the core, which accepts finite numbers only
+UNLIMITED = constant("no_limit")  # represents no limit in the core, which accepts finite numbers only
 
 
 class JointBounds:
@@ -60,7 +60,7 @@ def by_joint(robot: Robot, what: str, values: ArrayLike | Mapping[str, float] | 
         for name, value in values.items():
             result[robot.joint(name).v] = numbers(f"{what} of {name!r}", value)
     else:
-        given = numbers(what, values) if np.ndim(values) == 0 else numbers(what, values, robot.nv)
+        given = numbers(what, values) if shape_of(values) == () else numbers(what, values, robot.nv)
         result = np.array(np.broadcast_to(given, (robot.nv,)))
     if not (result > 0).all():
         raise InputError(f"{what} must be positive, got {values!r}")

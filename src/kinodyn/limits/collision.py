@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, numbers, positive
+from kinodyn.checks import integer, number, positive
 from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.query import Pairs, as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
+from kinodyn.layouts import constant
 from kinodyn.limits.limit import AT_LIMIT, RowLimit
 from kinodyn.model.robot import Robot
 
-MAX_ROWS = 64  # of the core
+MAX_ROWS = int(constant("collision_limit_max_rows"))
 STOP_MARGIN = 2e-5  # [m] added to the margin where the core stops the motion
 
 
@@ -28,6 +30,7 @@ class _Address(float):
     query: DistanceQuery
 
 
+@displayed
 class CollisionLimit(RowLimit):
     """Keep the links of a robot, and grasped objects, at a distance from each other and from obstacles.
 
@@ -102,7 +105,7 @@ class CollisionLimit(RowLimit):
         super().__init__(name, priority, braking)
         integer(f"rows of {name!r}", rows, 1, MAX_ROWS)
         self.world = world
-        self.margin = float(numbers(f"margin of {name!r}", margin))
+        self.margin = number(f"margin of {name!r}", margin)
         self.slow_down = positive(f"slow_down of {name!r}", slow_down)
         self.gain = positive(f"gain of {name!r}", gain)
         self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs, "pairs")

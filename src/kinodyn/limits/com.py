@@ -10,11 +10,13 @@ from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.limits.limit import RowLimit
 from kinodyn.model.robot import Robot
 
 
+@displayed
 class ComLimit(RowLimit):
     """Keep the CoM above a polygon on the ground.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.limits.limit import RowLimit
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.evaluated import EvaluatedRows, Function
 
 
+@displayed
 class CustomLimit(EvaluatedRows, RowLimit):
     """Keep user-defined margins from becoming negative.
 

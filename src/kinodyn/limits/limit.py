@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import list_of, positive
+from kinodyn.display import displayed
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
@@ -59,6 +61,7 @@ class LimitedMotion:
         return Reaction(f"{joint} at its {'lower' if side > 0 else 'upper'} {kind} limit", force)
 
 
+@displayed
 class Limit:
     """Base class of limits, which have priority over tasks.
 
@@ -117,6 +120,24 @@ class Limit:
             Reactions, with the names that appear in conflicts.
         """
         return []
+
+
+class MagnitudeLimit(Limit, ABC):
+    """Base class of limits on the magnitude of a quantity of each joint."""
+
+    @abstractmethod
+    def bounds(self, robot: Robot) -> Array:
+        """Return the largest magnitudes (nv,); 1e30 where there is no limit.
+
+        Parameters
+        ----------
+        robot
+
+        Returns
+        -------
+        Array
+            The limits (nv,).
+        """
 
 
 class RowLimit(Limit, Rows):

@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.limits.limit import AT_LIMIT, Limit, LimitedMotion, Reaction
 from kinodyn.model.robot import Robot
 
 
+@displayed
 class PositionLimit(Limit):
     """Keep joints within the robot's position limits.
 

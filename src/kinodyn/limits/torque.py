@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
-from kinodyn.limits.limit import Limit
+from kinodyn.limits.limit import MagnitudeLimit
 from kinodyn.model.robot import Robot
 
 
-class TorqueLimit(Limit):
+@displayed
+class TorqueLimit(MagnitudeLimit):
     """Keep joint torques within limits in `InverseDynamicsQP`; not applicable to inverse kinematics.
 
     Parameters
@@ -33,17 +35,6 @@ class TorqueLimit(Limit):
         raise InputError("a TorqueLimit does not apply to inverse kinematics; use it in control.InverseDynamicsQP")
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the maximum torque (nv,); 1e30 where there is no limit.
-
-        Parameters
-        ----------
-        robot
-
-        Returns
-        -------
-        Array
-            The limits (nv,).
-        """
         own = np.minimum(robot.limits.effort, UNLIMITED)
         if self.values is None:
             return own

@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
+from kinodyn.display import displayed
 from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
-from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
+from kinodyn.limits.limit import LimitedMotion, MagnitudeLimit, Reaction
 from kinodyn.model.robot import Robot
 
 
-class VelocityLimit(Limit):
+@displayed
+class VelocityLimit(MagnitudeLimit):
     """Keep joint velocities within limits.
 
     Parameters
@@ -34,17 +36,6 @@ class VelocityLimit(Limit):
         self.scale = positive("scale", scale)
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the maximum velocity (nv,); 1e30 where there is no limit.
-
-        Parameters
-        ----------
-        robot
-
-        Returns
-        -------
-        Array
-            The limits (nv,).
-        """
         own = np.minimum(robot.limits.velocity, UNLIMITED)
         return np.minimum(self.scale * by_joint(robot, "velocity limits", self.values, own), UNLIMITED)
 

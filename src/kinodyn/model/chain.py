@@ -20,7 +20,7 @@ from kinodyn.description import mimics
 from kinodyn.description.types import Joint
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo, frame_along
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 ROTARY = ("revolute", "continuous")
 
@@ -41,6 +41,7 @@ def configuration(robot: Robot, q: object) -> Array:
 
 def single_configuration(robot: Robot, q: ArrayLike | None, name: str = "q0") -> Array:
     """Validate and return one configuration (nq,), by default the neutral one."""
+    require_robot(robot)
     result = configuration(robot, robot.neutral() if q is None else q)
     if result.shape != (robot.nq,):
         raise InputError(f"{name} must be one configuration of shape ({robot.nq},), got {result.shape}")
@@ -49,6 +50,7 @@ def single_configuration(robot: Robot, q: ArrayLike | None, name: str = "q0") ->
 
 def frame_name(robot: Robot, frame: str | int) -> str:
     """Return the name of a frame given by name or by index."""
+    require_robot(robot)
     return robot.frame_names[_core.frame_index(robot, frame)]
 
 

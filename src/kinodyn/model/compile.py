@@ -16,10 +16,11 @@ from kinodyn.arrays import Array
 from kinodyn.description.base import root_link
 from kinodyn.description.mimics import Leader, find_leaders
 from kinodyn.description.types import Description, Inertia, Joint, Mimic
-from kinodyn.layouts import layout
+from kinodyn.layouts import codes, layout
 
-# as in cpp/core/model.hpp
-REVOLUTE_X, REVOLUTE_Y, REVOLUTE_Z, REVOLUTE_ANY, PRISMATIC, BALL, FREE = range(7)
+KINDS = codes("joint_kind")
+REVOLUTE = tuple(KINDS[f"revolute_{axis}"] for axis in "xyz")  # about a coordinate axis
+REVOLUTE_ANY, PRISMATIC, BALL, FREE = (KINDS[name] for name in ("revolute_any", "prismatic", "ball", "free"))
 
 COORDINATES = {"revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "ball": 4, "floating": 7, "fixed": 0}
 DOFS = {**COORDINATES, "ball": 3, "floating": 6}
@@ -177,7 +178,7 @@ def _add_revolute(
     k = int(np.argmax(np.abs(axis)))
     sign = math.copysign(1.0, axis[k])
     if np.abs(axis - sign * np.eye(3)[k]).max() <= ROUNDING:
-        _append(tree, REVOLUTE_X + k, joint, here, index, (sign * motion[0], sign * motion[1]))
+        _append(tree, REVOLUTE[k], joint, here, index, (sign * motion[0], sign * motion[1]))
     else:
         _append(tree, REVOLUTE_ANY, joint, here, index, motion, R=frame_along(axis))
 

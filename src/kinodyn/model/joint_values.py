@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.description.mimics import combine_limits, find_leaders
 from kinodyn.description.types import Description
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import DOFS, JointInfo, Tree
 
 MAX_SAMPLED_ROTATION = 4 * math.pi  # [rad] a revolute joint with a wider range is sampled over one turn
 
 
+@displayed
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limits:
     """Limits of the coordinates, infinite where there are none.
@@ -65,8 +67,8 @@ def joint_constants(tree: Tree, description: Description) -> dict[str, Array]:
     joints = {joint.name: joint for joint in description.joints}
     for name, leader in find_leaders(tree.joints).items():
         joint, v, rate = joints[name], leader.joint.v, leader.multiplier
-        constants["armature"][v] += rate**2 * joint.armature
-        constants["damping"][v] += rate**2 * joint.damping
+        constants["armature"][v] += rate * rate * joint.armature
+        constants["damping"][v] += rate * rate * joint.damping
         constants["friction"][v] += abs(rate) * joint.friction
     return constants
 
@@ -76,7 +78,7 @@ def checked_constant(name: str, value: ArrayLike, nv: int) -> Array:
     size = 3 if name == "gravity" else nv
     try:
         result = np.array(np.broadcast_to(np.asarray(value, dtype=float), (size,)))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be a number or an array of shape ({size},)") from error
     if not np.isfinite(result).all() or (name != "gravity" and (result < 0).any()):
         raise InputError(f"{name} must be finite" + ("" if name == "gravity" else " and not negative"))

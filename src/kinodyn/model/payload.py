@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive, symmetric
+from kinodyn.checks import positive, symmetric, vector
 from kinodyn.description.types import Description, Inertia
 from kinodyn.errors import InputError, unknown_name
 
@@ -23,7 +23,7 @@ def add_payload(
     """Return a description whose link at `frame` also carries a payload; see `Robot.with_payload`."""
     link, T_link_frame = _carrier(description, frame)
     R, p = T_link_frame[:3, :3], T_link_frame[:3, 3]
-    centre = R @ numbers("com of the payload", com, 3) + p
+    centre = R @ vector("com of the payload", com, 3) + p
     added = Inertia(positive("mass of the payload", mass), centre, R @ _rotational_inertia(inertia) @ R.T)
     links = tuple(
         replace(each, inertia=combined(each.inertia, added)) if each.name == link else each

@@ -14,6 +14,7 @@ from kinodyn.arrays import Array
 from kinodyn.description.base import Base, with_base
 from kinodyn.description.types import Description
 from kinodyn.description.validation import validate
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.compile import JointInfo, Tree, body_table, compile_tree, frame_table, inertial_parameters
 from kinodyn.model.joint_values import (
@@ -27,6 +28,7 @@ from kinodyn.model.joint_values import (
 from kinodyn.model.payload import add_payload
 
 
+@displayed
 class Robot(_core.CompiledRobot):
     """A robot, compiled from its description. Made by `kinodyn.load` and `kinodyn.from_dh`.
 
@@ -249,7 +251,7 @@ class Robot(_core.CompiledRobot):
         JointInfo
         """
         for joint in self.joints:
-            if joint.name == name:
+            if isinstance(name, str) and joint.name == name:
                 return joint
         raise unknown_name("joint", name, (joint.name for joint in self.joints))
 
@@ -386,7 +388,7 @@ def _batch_shape(n: int | tuple[int, ...] | None) -> tuple[int, ...]:
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"seed must be a nonnegative integer or a NumPy Generator, got {seed!r}") from error
 
 

@@ -7,12 +7,14 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array, Reference
+from kinodyn.display import displayed
 from kinodyn.errors import SingularError
 from kinodyn.model.robot import Robot, require_robot
 
 _NEED_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias")
 
 
+@displayed
 class State:
     """The kinematics and dynamics of a robot at (q, v), or at a batch of states.
 

@@ -15,6 +15,7 @@ from kinodyn.checks import as_pose, numbers, positive
 from kinodyn.collision.query import as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.ik.track import track
 from kinodyn.model.robot import Robot
@@ -26,6 +27,7 @@ from kinodyn.spatial.lie import log_rotation
 MAX_SAMPLES = 100_000
 
 
+@displayed
 @dataclass(frozen=True, eq=False, repr=False)
 class CartesianPlan(Plan):
     """A plan along a straight motion of a frame, or the part of it that is possible.

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.layouts import layout
+from kinodyn.layouts import codes, layout
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraints import Constraint, Records
@@ -23,6 +24,7 @@ GEODESIC_MARGIN = 1.0  # [m] beyond that, between vertices: the geodesics of flo
 SAMPLES = 8  # of each motion of a path, when its constraints are checked
 
 
+@displayed
 class Deviation(NamedTuple):
     """The largest deviation from a constraint along a path, between vertices too.
 
@@ -160,7 +162,7 @@ class ConstraintSet:
         distance, angle = outside[worst]
         owner = int(np.searchsorted(np.cumsum([len(part) for part in self._parts]), worst, side="right"))
         amounts = [f"{1e3 * distance:.3g} mm"] * bool(distance > 0) + [f"{angle:.3g} rad"] * bool(angle > 0)
-        part = " (CoM)" if self.records["kind"][worst] == 1 else ""
+        part = " (CoM)" if self.records["kind"][worst] == codes("path_constraint_kind")["com"] else ""
         return f"{self.constraints[owner]}{part} by {' and '.join(amounts)}"
 
     def deviations(self, path: Array) -> tuple[Deviation, ...]:

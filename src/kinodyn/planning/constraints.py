@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, as_rotation, numbers, positive, positive_vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.layouts import layout
+from kinodyn.layouts import codes, layout
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
@@ -21,10 +22,11 @@ Ranges = dict[int, tuple[float, float]]
 
 FREE = np.inf
 VERTEX_FRACTION = 0.5  # of the angle that a constraint allows, for vertices; the rest is for the motion between them
-BOUNDS = {"xyz": 1, "rotation_vector": 2}  # of the components of a rotation, as the core counts them
+BOUNDS = ("xyz", "rotation_vector")  # of the components of a rotation
 VERTICAL = np.array([0.0, 0.0, 1.0])
 
 
+@displayed
 class Constraint(ABC):
     """A constraint that a path satisfies at every configuration, between its vertices too.
 
@@ -113,7 +115,7 @@ def pose_record(
     """
     T = np.eye(4) if region is None else region
     record = np.zeros(1, dtype=layout("path_constraint"))
-    record["kind"] = 0
+    record["kind"] = codes("path_constraint_kind")["pose"]
     record["frame"] = robot.frame_index(frame)
     record["reference"] = -1 if reference is None else robot.frame_index(reference)
     record["region_R"], record["region_p"] = T[:3, :3], T[:3, 3]
@@ -140,6 +142,7 @@ def _axes_along(z: Array) -> Array:
     return np.column_stack([x, np.cross(z, x), z])
 
 
+@displayed
 class Upright(Constraint):
     """Keep an axis of a frame vertical, such as that of a cup; rotation about the vertical is free.
 
@@ -176,6 +179,7 @@ class Upright(Constraint):
         return f"Upright({self.frame!r})"
 
 
+@displayed
 class FixedOrientation(Constraint):
     """Keep the orientation of a frame.
 
@@ -217,7 +221,7 @@ class FixedOrientation(Constraint):
             inner = float(self.tolerance) - margin
             return pose_record(robot, self.frame, region=region, angle=inner, tolerances=(1.0, margin))
         record = pose_record(robot, self.frame, region=region, tolerances=(1.0, margin))
-        record["rotation_bound"] = BOUNDS[self.components]
+        record["rotation_bound"] = codes("rotation_bound")[self.components]
         record["angles"] = np.where(self.tolerance < np.pi, self.tolerance - margin, FREE)
         return record
 
@@ -225,6 +229,7 @@ class FixedOrientation(Constraint):
         return f"FixedOrientation({self.frame!r})"
 
 
+@displayed
 class OnPlane(Constraint):
     """Keep the origin of a frame on a plane, such as a tool on a table.
 
@@ -265,6 +270,7 @@ class OnPlane(Constraint):
         return f"{type(self).__name__}({self.frame!r})"
 
 
+@displayed
 class OnLine(OnPlane):
     """Keep the origin of a frame on a straight line.
 
@@ -288,6 +294,7 @@ class OnLine(OnPlane):
         super().__init__(frame, _direction("direction", direction), point=point, tolerance=tolerance)
 
 
+@displayed
 class InBox(Constraint):
     """Keep the origin of a frame inside a box.
 
@@ -314,6 +321,7 @@ class InBox(Constraint):
         return f"InBox({self.frame!r})"
 
 
+@displayed
 class FixedRelativePose(Constraint):
     """Keep the pose of a frame relative to another one: both hands on one object, a closed chain.
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
-from kinodyn.collision.exact_checks import CONTACT_DISTANCE, MAX_STEPS, NEAR_DISTANCE, ExactChecks, Pair
+from kinodyn.collision.exact_checks import CONTACT_DISTANCE, MAX_STEPS, NEAR_DISTANCE, ExactChecks
+from kinodyn.collision.exact_shapes import Pair
 from kinodyn.collision.query import Pairs, Query, range_of
 from kinodyn.planning.curves import pieces_free, remaining, until
 from kinodyn.trajectory.piecewise import PiecewisePolynomial

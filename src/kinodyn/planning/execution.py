@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, nonnegative, positive
+from kinodyn.checks import at_most, instance, integer, nonnegative, positive
 from kinodyn.collision.query import as_pairs
 from kinodyn.collision.world import World
 from kinodyn.control.computed_torque import ComputedTorque
@@ -24,6 +24,8 @@ from kinodyn.trajectory.piecewise import PiecewisePolynomial
 
 FREQUENCY = 20.0  # [rad/s] of the computed torque controller
 
+MAX_TIME = 1e5  # [s] of waiting, settling and periods
+
 
 def execute(
     motion: Plan | PiecewisePolynomial,
@@ -33,7 +35,7 @@ def execute(
     controller: ControllerFactory | None = None,
     control_dt: float | None = None,
     check_dt: float = 0.02,
-    on_check: Callable[[float], None] | None = None,
+    on_check: Callable[[float], object] | None = None,
     max_error: float = 0.1,
     max_replans: int = 5,
     time_budget: float = 1.0,
@@ -63,7 +65,8 @@ def execute(
         Periods of the controller, by default the simulator's time step, and of the checks of the remaining motion
         after the world has changed [s].
     on_check
-        Called with the time before each check [s]: moves obstacles in a simulation, or draws.
+        Called with the time before each check [s]: moves obstacles in a simulation, or draws. If it returns True, the
+        robot brakes and the execution ends with the status "stopped".
     max_error
         Tracking error of a joint above which the execution is aborted [rad or m].
     max_replans
@@ -106,6 +109,9 @@ def execute(
     if isinstance(simulator, Robot):
         simulator = NativeSimulator(simulator)
         simulator.reset(first(0.0))
+    instance("simulator", simulator, Simulator, "a Robot or a simulator with the protocol sim.Simulator")
+    if controller is not None and not callable(controller):
+        raise InputError(f"controller must be a function of a reference, got {controller!r}")
     robot, goal = simulator.robot, first(first.duration)
     if robot is not first.robot:
         raise InputError("the motion belongs to another robot than the simulator")
@@ -117,15 +123,19 @@ def execute(
         replan,
         limits,
         _computed_torque(robot) if controller is None else controller,
-        1 if control_dt is None else max(1, round(positive("control_dt", control_dt) / simulator.dt)),
-        positive("check_dt", check_dt),
+        1 if control_dt is None else _control_steps(control_dt, simulator.dt),
+        at_most("check_dt", positive("check_dt", check_dt), MAX_TIME),
         on_check,
         positive("max_error", max_error),
         integer("max_replans", max_replans),
-        nonnegative("wait", wait),
-        nonnegative("settle", settle),
+        at_most("wait", nonnegative("wait", wait), MAX_TIME),
+        at_most("settle", nonnegative("settle", settle), MAX_TIME),
     )
     return ExecutionRun(simulator, first, Watch(robot, watched, pairs, joints, first(0.0)), options).run()
+
+
+def _control_steps(control_dt: float, dt: float) -> int:
+    return max(1, round(at_most("control_dt", positive("control_dt", control_dt), MAX_TIME) / dt))
 
 
 def _computed_torque(robot: Robot) -> ControllerFactory:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.control.controller import ControlFunction, Controller
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.state import State
 from kinodyn.planning.connection import connected, within_torques
@@ -29,10 +30,11 @@ from kinodyn.trajectory.space import Space
 
 RETRY_INTERVAL = 0.25  # [s] between attempts to plan while waiting
 
-Phase = Literal["moving", "braking", "waiting", "aborting", "end"]
+Phase = Literal["moving", "braking", "waiting", "halting", "aborting", "end"]
 Status = Literal["done", "stopped", "aborted"]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Execution:
     """Result of `execute`.
@@ -108,7 +110,7 @@ class ExecutionOptions:
     controller: ControllerFactory
     control_steps: int
     check_dt: float
-    on_check: Callable[[float], None] | None
+    on_check: Callable[[float], object] | None
     max_error: float
     max_replans: int
     wait: float
@@ -171,8 +173,10 @@ class ExecutionRun:
 
     def _check(self, t: float) -> None:
         """Decide what happens until the next check."""
-        if self.options.on_check is not None:
-            self.options.on_check(t)
+        asked_to_stop = self.options.on_check is not None and self.options.on_check(t) is True
+        if asked_to_stop and self.phase in ("moving", "braking", "waiting"):
+            self.reason = f"asked to stop at {t:.3g} s"
+            self._follow(t, self._stop(*(self.reference(t, order) for order in range(3))), "halting")
         changed, at_rest = self.watch.changed(), t >= self.reference.end
         if self.phase == "moving" and changed and not at_rest:
             reason = self.watch.blocking(remaining(self.reference.motion, t - self.reference.start))
@@ -185,6 +189,8 @@ class ExecutionRun:
             self._replan(t)
         elif self.phase == "waiting":
             self._wait(t)
+        elif self.phase == "halting" and t >= self.reference.end + self.options.settle:
+            self._finish("stopped", self.reason)
         elif self.phase == "aborting" and t >= self.reference.end + self.options.settle:
             self._finish("aborted", self.reason)
 

@@ -15,7 +15,7 @@ from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
 from kinodyn.ik.space import named_joints
 from kinodyn.model.compile import JointInfo
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 Group = str | Sequence[str] | None
 
@@ -108,6 +108,7 @@ def group_joints(robot: Robot, group: Group, *, manifold: bool = False) -> tuple
     manifold
         Whether ball and floating joints may move.
     """
+    require_robot(robot)
     own = [joint for joint in robot.joints if joint.mimic is None]
     if group is None:
         chosen = [joint for joint in own if is_vector(joint) or (manifold and joint.kind == "ball")]

@@ -12,6 +12,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.collision.query import as_pairs
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import compile_tree
 from kinodyn.model.robot import Robot
@@ -29,6 +30,7 @@ from kinodyn.trajectory.bounds import LimitLike
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 
 
+@displayed
 class MotionPlanner:
     """Plans and executes motions of a group of joints, as MoveIt's move group does.
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive, vector
-from kinodyn.errors import InputError
+from kinodyn.checks import number, numbers, positive, vector
+from kinodyn.display import displayed
 from kinodyn.layouts import layout
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class MovingObstacle:
     """A moving sphere, observed at one time; its motion is predicted as ballistic.
@@ -49,8 +50,7 @@ class MovingObstacle:
             value = vector(name, getattr(self, name), 3)
             object.__setattr__(self, name, np.array(value))
         positive("radius", self.radius)
-        if not np.isfinite(self.time):
-            raise InputError(f"time must be a finite time [s], got {self.time!r}")
+        number("time", self.time)
 
     def at(self, t: ArrayLike) -> Array:
         """Predict where the centre is.

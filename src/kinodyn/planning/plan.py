@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
-from kinodyn.checks import positive
-from kinodyn.collision.query import as_resolution
+from kinodyn.checks import instance, list_of, positive, seed_number
+from kinodyn.collision.query import as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.errors import InputError
@@ -100,8 +100,13 @@ def plan(
     True
     """
     resolution = as_resolution(resolution)
-    prepare(robot, resolution)
+    world = snapshot_of(world)
+    prepare(robot, resolution, world.padding)
     search_named(planner)  # loads OMPL if it is needed
+    seed = seed_number(seed)
+    constraints = list_of("constraints", constraints, Constraint, "kd.planning constraints")
+    if settings is not None:
+        instance("settings", settings, PlannerSettings, "a PlannerSettings")
     begin = time.perf_counter()
     settings, time_budget = settings or PlannerSettings(), positive("time_budget", time_budget)
     problem = Problem(robot, start, world, group, allowed, resolution, begin, begin + time_budget)

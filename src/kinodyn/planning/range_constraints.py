@@ -8,12 +8,14 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, numbers
 from kinodyn.collision.shapes import Box, Cylinder, Sphere
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.layouts import layout
+from kinodyn.layouts import codes, layout
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraints import VERTEX_FRACTION, Constraint, Ranges, Records, pose_record
 
 
+@displayed
 class InRegion(Constraint):
     """Keep a point of a frame inside a solid.
 
@@ -48,13 +50,14 @@ class InRegion(Constraint):
         inner = half - tolerance
         record = pose_record(robot, self.frame, region=self.pose, bounds=(-inner, inner), tolerances=(tolerance, 1.0))
         record["point"], record["radius"] = self.point, inner[0]
-        record["round_axes"] = {Box: 0, Sphere: 3, Cylinder: 2}[type(self.shape)]
+        record["region_shape"] = codes("region_shape")[type(self.shape).__name__.lower()]
         return record
 
     def __repr__(self) -> str:
         return f"InRegion({self.frame!r}, {type(self.shape).__name__})"
 
 
+@displayed
 class JointRange(Constraint):
     """Keep a joint within a range that is narrower than its limits.
 

@@ -17,6 +17,7 @@ from kinodyn.checks import nonnegative, numbers, positive, vector
 from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.planning.connection import connected
 from kinodyn.planning.curves import remaining, until
@@ -46,6 +47,7 @@ class _Choice(NamedTuple):
     committed: bool = True  # False: a part of the motion before
 
 
+@displayed
 class ReactiveMotion:
     """Motion to a goal among moving obstacles, replanned in every period.
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 
 Status = Literal["following", "braking", "evading", "standing"]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class ReactiveStep:
     """The result of one period, see `ReactiveMotion.step`.

@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose
+from kinodyn.checks import as_pose, flag, nonnegative
 from kinodyn.collision.query import snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_euler, from_euler, inverse
 
 TOLERANCE = 1e-6  # [m, rad]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PoseRegion:
     """A region of acceptable goal poses: those near a pose, within a box and ranges of angles.
@@ -56,7 +58,7 @@ class PoseRegion:
 
     def __post_init__(self) -> None:
         rotation = _tolerance("rotation_tolerance", self.rotation_tolerance)
-        if self.free_yaw:
+        if flag("free_yaw", self.free_yaw):
             rotation[2] = np.pi
         values = {
             "pose": np.array(as_pose(cast(MatrixLike, self.pose), "pose of the region")),
@@ -104,6 +106,7 @@ class PoseRegion:
         -------
         inside : (...) bool array
         """
+        tolerance = nonnegative("tolerance", tolerance)
         T = as_pose(T_world_frame, "T_world_frame")
         offset = inverse(self.pose.reshape(-1, 4, 4)) @ T[..., None, :, :]
         near = np.abs(offset[..., :3, 3]) <= self.position_tolerance + tolerance
@@ -167,7 +170,7 @@ def grasp_poses(world: World | WorldSnapshot, name: str, T_object_frame: MatrixL
 def _tolerance(name: str, value: ArrayLike) -> Array:
     try:
         result = np.array(np.broadcast_to(np.asarray(value, dtype=float), (3,)))
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"{name} must be one or three numbers, got {value!r}") from cause
     if not np.isfinite(result).all() or (result < 0).any():
         raise InputError(f"{name} must be finite nonnegative numbers, got {value!r}")

@@ -13,6 +13,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.collision.query import Pairs
 from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraint_set import ConstraintSet, Deviation
@@ -35,6 +36,7 @@ Status = Literal[
 ]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A collision-free path, or the reason why there is none.

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, positive, vector
+from kinodyn.checks import integer, positive, seed_number, vector
 from kinodyn.collision.query import Query, as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.planning.goals import Goal
 from kinodyn.planning.groups import Group, group_joints, moving_dofs
@@ -27,6 +28,10 @@ from kinodyn.planning.settings import PlannerSettings
 Key = tuple[object, ...]
 
 
+MAX_VERTICES = 10**6
+
+
+@displayed
 class Roadmap:
     """A probabilistic roadmap (PRM): built once, used for many plans.
 
@@ -82,7 +87,8 @@ class Roadmap:
         settings: PlannerSettings | None = None,
         resolution: float | None = None,
     ) -> None:
-        integer("vertices", vertices)
+        integer("vertices", vertices, 0, MAX_VERTICES)
+        seed = seed_number(seed)
         self._robot, self._group, self._joints = robot, group, group_joints(robot, group)
         self._world, self._allowed, self._seed = snapshot_of(world), as_pairs(allowed), seed
         self._settings = settings or PlannerSettings()
@@ -176,4 +182,4 @@ def _key(query: Query) -> Key:
     """Return what the validity of configurations depends on: the objects, and everything else."""
     fixed = np.delete(query.q, query.core.moving_q)
     attached = tuple(id(thing) for thing in query.snapshot.objects if thing.attached_to is not None)
-    return tuple(map(id, query.snapshot.objects)), attached, query.allowed, fixed.tobytes()
+    return tuple(map(id, query.snapshot.objects)), attached, query.allowed, fixed.tobytes(), query.snapshot.padding

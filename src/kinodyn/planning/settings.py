@@ -9,9 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from kinodyn.checks import integer, positive
+from kinodyn.display import displayed
 from kinodyn.layouts import layout
 
 
+@displayed
 @dataclass(frozen=True)
 class PlannerSettings:
     """Settings of RRT-Connect and of the simplification of paths.

@@ -12,15 +12,17 @@ from kinodyn.balance.feet import feet
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import half_planes, hull
 from kinodyn.balance.support import sole_points
-from kinodyn.checks import nonnegative, positive
+from kinodyn.checks import list_of, nonnegative, positive
 from kinodyn.description.types import Description
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.layouts import layout
+from kinodyn.layouts import codes, layout
 from kinodyn.model.compile import compile_tree
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.planning.constraints import FREE, Constraint, Records, pose_record
 
 
+@displayed
 class Standing(Constraint):
     """Keep the feet where they are and the centre of mass (CoM) above them, while the whole body moves.
 
@@ -59,8 +61,8 @@ class Standing(Constraint):
         tolerance: float = 2e-3,
         angle: float = 1e-2,
     ) -> None:
-        self.feet = None if feet is None else tuple(feet)
-        if self.feet is not None and not (self.feet and all(isinstance(foot, Foot) for foot in self.feet)):
+        self.feet = None if feet is None else list_of("feet", feet, Foot, "feet, from kd.balance.feet(robot)")
+        if self.feet == ():
             raise InputError(f"feet must be some of kd.balance.feet(robot), got {feet!r}")
         self.margin = nonnegative("margin", margin)
         self.tolerance, self.angle = positive("tolerance", tolerance), positive("angle", angle)
@@ -76,6 +78,7 @@ class Standing(Constraint):
         -------
         tuple of Foot
         """
+        require_robot(robot)
         if self.feet is not None:
             return self.feet
         if robot.description not in _FEET:
@@ -116,7 +119,8 @@ class Standing(Constraint):
 
 def _com_records(normals: Array, offsets: Array, tolerance: float) -> Records:
     records = np.zeros(len(offsets), dtype=layout("path_constraint"))
-    records["kind"], records["frame"], records["reference"] = 1, -1, -1
+    records["kind"] = codes("path_constraint_kind")["com"]
+    records["frame"] = records["reference"] = -1
     records["region_R"], records["angle"] = np.eye(3), FREE
     records["axis"][:, :2], records["offset"] = normals, offsets
     records["position_tolerance"] = records["orientation_tolerance"] = tolerance

@@ -29,6 +29,7 @@ ATTEMPTS: tuple[dict[str, float], ...] = (
     {"primal_tol": 1e-9, "eps_prox": -1e-9, "eta_prox": 1e-10},
     {"primal_tol": 1e-13, "eps_prox": -1e-2, "eta_prox": 1e-13},
 )
+LOOSENING = 1e-7  # by which sides are moved apart where many of them meet in one point
 
 
 class Point(NamedTuple):
@@ -49,6 +50,20 @@ def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None
     if flag > 0:  # without a cost all multipliers are 0; those of DAQP are rounding errors
         return Point(y, none, info["iterations"], "")
     return Point(np.zeros(len(qp.g)), none, info["iterations"], FAILURES.get(flag, f"DAQP stopped with flag {flag}"))
+
+
+def minimise_loosened(qp: _core.ScaledQp, settings: dict[str, float]) -> Point:
+    """Run DAQP with inequalities that are loosened by different small amounts.
+
+    Where more rows than variables meet in one point, rounding can lead a dual active-set method to contradictions. They
+    are apart then, and the active set is one of those of the program itself, whose KKT equations `polish` solves.
+    """
+    H, g, A, upper, lower, sense = qp.arrays()
+    amounts = LOOSENING * np.random.default_rng(0).uniform(0.5, 1.5, len(lower)) * (lower != upper)
+    y, _, flag, info = daqp.solve(H, g, A, upper + amounts, lower - amounts, sense, **settings)
+    if flag <= 0:
+        return Point(np.zeros(len(g)), np.zeros(len(lower)), info["iterations"], FAILURES.get(flag, "DAQP failed"))
+    return Point(y, info["lam"], info["iterations"], "")
 
 
 def polish(qp: _core.ScaledQp, point: Point) -> Point:

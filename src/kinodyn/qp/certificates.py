@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
+from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, minimise_loosened, polish
+from kinodyn.qp.interior_point import interior_point
 
 MAX_DISTANCE = 1e6  # distance up to which a certificate must exclude all points, relative to its sides or the program
 MIN_DESCENT = 1e-6  # smallest fraction of the gradient along a direction that counts as descent
@@ -15,8 +18,10 @@ MIN_DESCENT = 1e-6  # smallest fraction of the gradient along a direction that c
 def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, float], ...] = ATTEMPTS) -> Point:
     """Return the first point that satisfies the KKT conditions, else the one that violates them least."""
     best, least = None, np.inf
-    for settings in attempts:
-        found = minimise(qp, settings)
+    tries = [partial(minimise, qp, settings) for settings in attempts]
+    tries += [partial(minimise_loosened, qp, settings) for settings in attempts[:2]]
+    for attempt in (*tries, partial(interior_point, qp)):
+        found = attempt()
         for point in (found, polish(qp, found)):
             worst = max(qp.residuals(point.y, point.multipliers, True))
             if worst <= tolerance:
@@ -35,7 +40,7 @@ def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]
     y : (n,)
         The point that violates them least.
     multipliers : (n + m,)
-        Of bounds and rows: where the violation is not 0 they are Farkas' certificate, see `is_infeasible`.
+        Of bounds and rows: where the violation is not 0 they are Farkas' certificate, see `farkas`.
     """
     n, sides = len(qp.g), len(qp.lower)
     limited = np.flatnonzero(np.isfinite(qp.lower) | np.isfinite(qp.upper))
@@ -53,22 +58,27 @@ def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]
     return x[:n], multipliers
 
 
-def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
-    """Verify Farkas' certificate.
+def farkas(qp: _core.ScaledQp, multipliers: Array) -> Array | None:
+    """Return the certificate (n + m,) of Farkas near some multipliers, or None if it does not exclude all points.
 
     If A'multipliers = 0 while the multipliers times their sides add up to less than 0, no point satisfies all
     rows. With rounding errors in A'multipliers the certificate excludes only points up to a certain distance.
     """
-    used = multipliers != 0
-    sides = np.where(multipliers > 0, qp.upper, qp.lower)[used]
-    if not used.any() or not np.isfinite(sides).all():
-        return False
-    n = len(qp.g)
-    left_over = multipliers[:n] + qp.A.T @ multipliers[n:]
-    total, size = float(multipliers[used] @ sides), float(np.abs(multipliers[used]) @ np.abs(sides))
-    rounding = 1e-13 * size
+    used = np.flatnonzero(np.abs(multipliers) > 1e-9 * np.abs(multipliers).max(initial=0.0))
+    found = multipliers[used]
+    sides = np.where(found > 0, qp.upper[used], qp.lower[used])
+    if not len(used) or not np.isfinite(sides).all():
+        return None
+    rows = np.vstack([np.eye(len(qp.g)), qp.A])[used]
+    exact = found - np.linalg.lstsq(rows.T, rows.T @ found, rcond=None)[0]  # without the rounding of the solver
+    found = exact if (exact * found >= 0.0).all() else found
+    total, size = float(found @ sides), float(np.abs(found) @ np.abs(sides))
     distance = MAX_DISTANCE * min(1.0, float(np.abs(sides).max()))
-    return bool(total < -rounding and -total > distance * float(np.linalg.norm(left_over)))
+    if not (total < -1e-13 * size and -total > distance * float(np.linalg.norm(rows.T @ found))):
+        return None
+    certificate = np.zeros(len(multipliers))
+    certificate[used] = found
+    return certificate
 
 
 def descent_ray(qp: _core.ScaledQp, tolerance: float) -> Array | None:

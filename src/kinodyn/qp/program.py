@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, shape_of, symmetric, vector
+from kinodyn.checks import numbers, reals, shape_of, symmetric, vector
 from kinodyn.errors import InputError
 
 
@@ -146,7 +146,7 @@ def _side(what: str, value: ArrayLike | None, size: int) -> Array | None:
         return value
     try:
         given = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"{what} must be numbers of shape ({size},), got {value!r}") from cause
     if given.shape not in ((), (size,)):
         raise InputError(f"{what} must be one number or ({size},), got shape {given.shape}")
@@ -166,7 +166,7 @@ def _check_sides(names: tuple[str, str], lower: Array, upper: Array) -> None:
 
 
 def _weights(soft: ArrayLike, rows: int) -> Array:
-    weights = np.asarray(soft, dtype=float)
+    weights = reals("soft", soft)
     weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (rows,) or not (weights > 0).all():
         raise InputError(f"soft must be weights ({rows},) above 0, inf for hard rows, got {soft!r}")

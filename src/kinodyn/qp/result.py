@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.qp.program import Program
 
 
+@displayed
 @dataclass(eq=False, slots=True)  # not frozen: initialising a frozen one takes microseconds
 class QPResult:
     """The solution of a quadratic program; all of its numbers are finite, whatever the status.

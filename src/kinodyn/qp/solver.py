@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
-from kinodyn.qp.certificates import best_point, descent_ray, is_infeasible, least_violation
+from kinodyn.qp.certificates import best_point, descent_ray, farkas, least_violation
 from kinodyn.qp.program import prepare
 from kinodyn.qp.result import QPResult
 
@@ -25,6 +27,7 @@ class Residuals(NamedTuple):
     gap: float
 
 
+@displayed
 class QP:
     """A quadratic program that is solved repeatedly, each time warm-started from the last active set.
 
@@ -76,9 +79,9 @@ class QP:
         soft: ArrayLike | None = None,
         tolerance: float = 1e-8,
     ) -> None:
-        if not 0 < tolerance < 1:
+        self._tolerance = positive("tolerance", tolerance)
+        if not self._tolerance < 1:
             raise InputError(f"tolerance must be between 0 and 1, got {tolerance!r}")
-        self._tolerance = float(tolerance)
         self._program, self._scaled = prepare(H, g, A, (lower, upper), (x_lower, x_upper), soft)
         self._start: Array | None = None  # multipliers of the last solution
 
@@ -150,10 +153,11 @@ class QP:
         for candidate in (polish(qp, point), point):
             if self._solves(qp, candidate):
                 return self._result(qp, candidate, "solved", "")
-        nearest, certificate = least_violation(qp, tolerance)
-        feasible = Point(nearest, np.zeros(len(certificate)), point.iterations, "")
+        nearest, multipliers = least_violation(qp, tolerance)
+        feasible = Point(nearest, np.zeros(len(multipliers)), point.iterations, "")
         violation = _residuals(qp, feasible).primal
-        if violation > 10 * tolerance and is_infeasible(qp, certificate):
+        certificate = farkas(qp, multipliers) if violation > 10 * tolerance else None
+        if certificate is not None:
             reason = f"no x satisfies all constraints; the least violation is {violation:.3g} of the magnitude of a row"
             return self._result(qp, feasible._replace(multipliers=certificate), "infeasible", reason)
         ray = descent_ray(qp, tolerance) if violation <= 10 * tolerance else None

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from kinodyn import tables
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.recording.body import RecordedBody
 
 T = TypeVar("T")
 
@@ -18,6 +19,12 @@ VERSION = 2
 REQUIRED = ("time", "q", "v", "tau")  # arrays that every recording has
 SAMPLED = {"contacts": "contact", "forces": "wrench", "signals": "signal"}  # attribute -> prefix of names in files
 CONSTANT = {"limits": "limit", "terrain": "terrain"}
+
+
+def is_bag(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is that of a ROS 2 bag: an .mcap or .db3 file, or a folder, which has no suffix."""
+    file = Path(path)
+    return file.suffix in (".mcap", ".db3", "") or file.is_dir()
 
 
 def save(fields: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -29,18 +36,22 @@ def save(fields: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
         path,
         {**{name: fields[name] for name in REQUIRED}, **_prefixed(fields, SAMPLED)},
         labels=labels,
-        about={"kind": KIND, "version": VERSION, **{name: fields[name] for name in names}},
+        about={"kind": KIND, "version": VERSION, **{name: fields[name] for name in names}, **_body(fields["body"])},
         constants=_prefixed(fields, CONSTANT),
     )
 
 
-def load(path: str | os.PathLike[str], build: Callable[..., T]) -> T:
+def _body(body: RecordedBody | None) -> dict[str, Any]:
+    return {} if body is None else {"body": body.to_json()}
+
+
+def load(path: str | os.PathLike[str], build: Callable[..., T], max_bytes: int) -> T:
     """Read the fields of a recording and pass them to `build`; see `Recording.load`."""
     file = Path(path)
-    columns, about = tables.read(file, suffixes=(".npz", ".parquet"))
+    columns, about = tables.read(file, suffixes=(".npz", ".parquet"), max_bytes=max_bytes)
     try:
         return build(**_fields(about, columns))
-    except (InputError, KeyError, TypeError, AttributeError, ValueError) as cause:
+    except (InputError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as cause:
         raise InputError(f"{file} is not a recording: {cause}") from cause
 
 
@@ -64,5 +75,7 @@ def _fields(about: Any, arrays: tables.Columns) -> dict[str, Any]:
             groups[attributes[prefix]][name] = array
     described: dict[str, Any] = {name: about[name] for name in ("robot", "status", "reason")}
     described |= {name: tuple(about[name]) for name in ("q_names", "v_names")}
+    if "body" in about:
+        described["body"] = RecordedBody.from_json(about["robot"], about["body"])
     common: dict[str, Any] = {name: arrays[name] for name in REQUIRED}
     return {**described, **common, **groups}

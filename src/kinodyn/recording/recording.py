@@ -11,11 +11,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import tables
 from kinodyn.arrays import Array
+from kinodyn.checks import list_of, one_of, reals
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.columns import labels
 from kinodyn.model.robot import Robot
 from kinodyn.recording import files
+from kinodyn.recording.body import RecordedBody
 
 Figure: TypeAlias = Any  # of matplotlib, which only plotting imports
 
@@ -25,6 +29,7 @@ LIMITS = ("lower", "upper", "velocity", "effort")
 GROUPS = ("contacts", "forces", "signals", "limits", "terrain")
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Recording:
     """A motion over time, with torques, contact forces and any other signals.
@@ -55,6 +60,8 @@ class Recording:
     status : "complete", "diverged" or "interrupted"
     reason : str
         Why the run ended early: the time, the joint, what was wrong.
+    body : RecordedBody or None
+        The robot that was recorded, as far as it is known: replaying it on another body is refused.
 
     Examples
     --------
@@ -81,6 +88,7 @@ class Recording:
     terrain: Mapping[str, Array] = field(default_factory=dict)
     status: Status = "complete"
     reason: str = ""
+    body: RecordedBody | None = None
 
     def __post_init__(self) -> None:
         fields = self.__dict__  # the dataclass is frozen
@@ -92,6 +100,8 @@ class Recording:
                 raise InputError(f"{group} must be a mapping of name -> array")
             kept = {name: _numbers(f"{group}[{name!r}]", array, group == "contacts") for name, array in given.items()}
             fields[group] = MappingProxyType(kept)
+        for name in ("q_names", "v_names"):
+            fields[name] = list_of(name, fields[name], str, "names")
         fields["q_names"] = self.q_names or tuple(f"{k}" for k in range(self.q.shape[-1] if self.q.ndim else 0))
         fields["v_names"] = self.v_names or tuple(f"{k}" for k in range(self.v.shape[-1] if self.v.ndim else 0))
         _check(self)
@@ -120,7 +130,13 @@ class Recording:
         limits = {name: getattr(robot.limits, name) for name in LIMITS}
         given = {"time": time, "q": q, "v": v, "tau": tau}
         arrays: dict[str, Any] = {name: np.asarray(part, dtype=float) for name, part in given.items()}
-        return cls(robot.name, **arrays, q_names=names.q, v_names=names.v, limits=limits, **more)
+        described: dict[str, Any] = {
+            "q_names": names.q,
+            "v_names": names.v,
+            "limits": limits,
+            "body": RecordedBody.from_robot(robot),
+        }
+        return cls(robot.name, **arrays, **described, **more)
 
     @property
     def duration(self) -> float:
@@ -189,7 +205,7 @@ class Recording:
         dict of str -> (..., ...)
             Arrays by the names that `arrays` gives them.
         """
-        times = np.asarray(t, dtype=float)
+        times = reals("t", t)
         slack = 1e-9 * max(1.0, abs(float(self.time[-1])))
         if not ((times >= self.time[0] - slack) & (times <= self.time[-1] + slack)).all():
             raise InputError(f"t must be from {self.time[0]:g} to {self.time[-1]:g} s, got {t!r}")
@@ -236,26 +252,49 @@ class Recording:
         arrays = {name: np.asarray(array) for name, array in signals.items()}
         return replace(self, signals={**self.signals, **arrays})
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, robot: Robot | None = None) -> None:
         """Write the recording to a file, which is replaced only after everything has been written.
 
-        CSV has the columns only; `load` reads the other two formats. `kinodyn.identification.read` reads all three.
+        CSV has the columns only; `load` reads the other formats. `kinodyn.identification.read` reads .npz, .parquet and
+        .csv.
 
         Parameters
         ----------
         path : str or path
-            A .npz, .parquet (`pip install 'kinodyn[data]'`) or .csv file.
+            A .npz, .parquet (`pip install 'kinodyn[data]'`) or .csv file; or a ROS 2 bag (`pip install
+            'kinodyn[ros]'`): an .mcap file, or a path without a suffix for a rosbag2 folder with SQLite storage.
+        robot : Robot, optional
+            In a bag: write /robot_description and all links on /tf too, so that Foxglove and RViz show the robot.
         """
-        files.save(vars(self), path)
+        if files.is_bag(path):
+            from kinodyn.recording.bag_writer import save  # rosbags is optional and takes time to import
+
+            save(vars(self), path, robot)
+        else:
+            files.save(vars(self), path)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Recording:
-        """Read a recording from a file that `save` wrote; nothing in it is unpickled.
+    def load(
+        path: str | os.PathLike[str],
+        *,
+        robot: Robot | None = None,
+        topics: Mapping[str, str] | None = None,
+        max_bytes: int = tables.MAX_BYTES,
+    ) -> Recording:
+        """Read a recording from a file; nothing in it is unpickled or executed.
 
         Parameters
         ----------
         path : str or path
-            A .npz or .parquet file.
+            A .npz or .parquet file that `save` wrote; or any ROS 2 bag with joint states: an .mcap or .db3 file, or a
+            rosbag2 folder.
+        robot : Robot, optional
+            For bags: the columns are those of this robot, by the names of its joints. Without it they are those that
+            `save` wrote, otherwise those of the messages.
+        topics : dict, optional
+            For bags: names of topics other than {"joint_states": "/joint_states", "odometry": "/odom", "tf": "/tf"}.
+        max_bytes : int
+            Size that a .npz or .parquet file may unpack to; a small file can contain a huge table.
 
         Returns
         -------
@@ -266,7 +305,34 @@ class Recording:
         InputError
             If the file is broken or is not a recording.
         """
-        return files.load(path, Recording)
+        if files.is_bag(path):
+            from kinodyn.recording.bag_reader import load  # rosbags is optional and takes time to import
+
+            return load(path, Recording, robot, topics)
+        return files.load(path, Recording, max_bytes)
+
+    def to_pandas(self) -> Any:
+        """Return all columns as a pandas DataFrame with the time as index.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns such as `q.elbow`, `forces.left_foot.fx`, as the files of `save` have them.
+        """
+        from kinodyn.recording.frames import to_pandas  # import cycle: frames are made of recordings
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> Any:
+        """Return all arrays as an xarray Dataset with the coordinates time, q_name and v_name.
+
+        Returns
+        -------
+        xarray.Dataset
+        """
+        from kinodyn.recording.frames import to_xarray  # import cycle: frames are made of recordings
+
+        return to_xarray(self)
 
     def plot(
         self, *signals: str, columns: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
@@ -290,6 +356,13 @@ class Recording:
 
         return plot(self, signals or ("q", "v", "tau"), columns, path)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), **{group: dict(getattr(self, group)) for group in GROUPS}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
     def __repr__(self) -> str:
         many = f", batch {self.batch}" if self.batch else ""
         return f"Recording({self.robot!r}, {len(self)} rows, {self.duration:g} s{many}, {self.status})"
@@ -304,12 +377,8 @@ class Recording:
 
 
 def _numbers(name: str, value: ArrayLike, truth: bool = False) -> Array:
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{name} must be an array of real numbers, got {array.dtype}")
-    array = array.astype(bool) if truth else array.astype(np.float64)
-    array.flags.writeable = False
-    return array
+    # a copy that may be changed: many functions of SciPy refuse arrays that may not
+    return reals(name, value).astype(bool if truth else np.float64)
 
 
 def _check(recording: Recording) -> None:
@@ -343,8 +412,7 @@ def _check(recording: Recording) -> None:
     reserved = {"time", "q", "v", "tau"} & set(recording.signals)
     if reserved or any(name.startswith(("contacts.", "forces.")) for name in recording.signals):
         raise InputError(f"signals must not be called time, q, v, tau, contacts.* or forces.*: {sorted(reserved)}")
-    if recording.status not in STATUSES:
-        raise InputError(f"status must be one of {', '.join(STATUSES)}, got {recording.status!r}")
+    one_of("status", recording.status, STATUSES)
 
 
 def _check_terrain(terrain: Mapping[str, Array]) -> None:

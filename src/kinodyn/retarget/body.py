@@ -26,6 +26,7 @@ from kinodyn.spatial.poses import inverse_pose
 SIDES = ("left", "right")
 MIN_ARM = 3  # joints of an arm
 MIRROR = 0.08  # of the robot's height, within which ends of arms are mirror images
+SPREAD = 0.5  # [rad] by which arms are turned outwards to be away from the body
 WRIST = 0.35  # of the distance from the elbow to the tip, beyond which the last joint is a wrist
 DIRECTIONS = np.array(
     [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], dtype=float
@@ -137,6 +138,30 @@ class Body:
     def places(self) -> dict[str, Place]:
         """Bodies of the core in which frames are fixed."""
         return compile_tree(self.robot.description).places
+
+    @cached_property
+    def spread(self) -> Array:
+        """The upright posture (nq,) with arms turned outwards, by the shoulder joint that moves elbows out most."""
+        limits = self.robot.limits
+        q: Array = self.q.copy()
+        by_link = {joint.child: joint for joint in self.robot.joints}
+        for side, arm in self.arms.items():
+            out = 1.0 if side == "left" else -1.0
+            best = 0.0, q
+            for link in arm.links[: arm.links.index(arm.middle)]:
+                k = by_link[link].q.start
+                for turn in (-SPREAD, SPREAD):
+                    tried = q.copy()
+                    tried[k] = np.clip(q[k] + turn, limits.lower[k], limits.upper[k])
+                    moved = out * (kinematics.pose(self.robot, tried, arm.end)[1, 3] - self.pose(arm.end)[1, 3])
+                    best = max(best, (float(moved), tried), key=lambda one: one[0])
+            q = best[1]
+        return np.asarray(q)
+
+    @cached_property
+    def body_count(self) -> int:
+        """Number of bodies of the core."""
+        return len(compile_tree(self.robot.description).bodies)
 
     @cached_property
     def outline(self) -> Points:

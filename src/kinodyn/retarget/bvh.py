@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import Motion, step_of
@@ -15,6 +17,7 @@ from kinodyn.retarget.motion import Motion, step_of
 POSITIONS = {"Xposition": 0, "Yposition": 1, "Zposition": 2}
 ROTATIONS = {"Xrotation": 0, "Yrotation": 1, "Zrotation": 2}
 MAX_BONES = 10_000
+MAX_BYTES = 2**30
 REST_JUMP = 8.0  # the first frame is a rest pose if it is that many times farther from the second than usual
 MIN_ANGLES = 30.0  # [deg] between such a rest pose and the second frame
 
@@ -56,26 +59,71 @@ def read_bvh(path: str | os.PathLike[str], rate: float | None = None) -> Motion:
         If the file cannot be read; the message has the line.
     """
     file = Path(path)
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as cause:
-        raise InputError(f"{file} cannot be read: {cause}") from cause
+    text = _content(file)
+    head = text[: _after_header(text)]
+    lines = head.decode("utf-8", errors="replace").splitlines()
     bones, at = _hierarchy(file, lines)
-    count, frame_time, at = _motion_header(file, lines, at)
+    count, frame_time = _motion_header(file, lines, at)
     file_rate = round(1.0 / frame_time, 2) if 1.0 / frame_time < 1e4 else 1.0 / frame_time
-    rows = [k for k in range(at, len(lines)) if lines[k] and not lines[k].isspace()]
-    if len(rows) < count:
-        raise InputError(f"{file}: it announces {count} frames, but only {len(rows)} follow; is the file cut off?")
     if count < 2:
         raise InputError(f"{file}: a motion needs at least two frames, got {count}")
-    rows = rows[:count]
-    head = _numbers(file, lines, rows[: min(count, 12)], bones)
-    rows = rows[_rest_frames(head) :: step_of(file_rate, rate)]
-    if len(rows) < 2:
+    rows = _Rows(file, text, len(head), count, bones.channel_count)
+    first, step = _rest_frames(rows.read(0, 1, min(count, 12))), step_of(file_rate, rate)
+    values = rows.read(first, step, count)
+    if len(values) < 2:
         raise InputError(f"{file}: it is too short to be sampled at {rate:g} Hz")
-    step = step_of(file_rate, rate)
-    positions = forward_kinematics(bones, _numbers(file, lines, rows, bones))
+    positions = forward_kinematics(bones, values)
     return Motion(tuple(bones.names), tuple(bones.parents), positions, file_rate / step, file.name)
+
+
+def _content(file: Path) -> bytes:
+    """Read a file, with line feeds at the ends of lines."""
+    try:
+        if file.exists() and not file.is_file():
+            raise InputError(f"{file} must be a regular file")
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            raise InputError(f"{file}: a BVH file must have at most {MAX_BYTES} bytes, got {size}")
+        text = file.read_bytes()
+    except OSError as cause:
+        raise InputError(f"{file} cannot be read: {cause}") from cause
+    return text.replace(b"\r", b"\n") if b"\n" not in text else text
+
+
+def _after_header(text: bytes) -> int:
+    """Return where the line with the frame time ends; the end of the text if there is none."""
+    found = re.search(rb"(?im)^[ \t]*frame[ \t]+time[ \t]*:[^\n]*\n?", text)
+    return found.end() if found else len(text)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The frames of a file: lines of numbers from byte `start` on."""
+
+    file: Path
+    text: bytes
+    start: int
+    count: int
+    columns: int
+
+    def read(self, first: int, step: int, count: int) -> Array:
+        """Read the values (frames, channels) of each `step`th of the first `count` lines, from `first` on."""
+        values = _core.parse_rows(self.text, self.start, first, step, count, self.columns)
+        return self._checked(first, step, count) if values is None else values
+
+    def _checked(self, first: int, step: int, count: int) -> Array:
+        """Read lines one by one; raise InputError at the first that is not a frame."""
+        above = self.text[: self.start].count(b"\n") + 1
+        lines = self.text[self.start :].decode("utf-8", errors="replace").split("\n")
+        numbered = [(above + k, line.split()) for k, line in enumerate(lines) if line.split()]
+        if len(numbered) < self.count:
+            raise InputError(
+                f"{self.file}: it announces {self.count} frames, but only {len(numbered)} follow; is the file cut off?"
+            )
+        rows = numbered[first:count:step]
+        for number, words in rows:
+            _check_row(f"{self.file}:{number}", words, self.columns)
+        return np.array([[float(word) for word in words] for _, words in rows])
 
 
 def forward_kinematics(bones: Bones, frames: Array) -> Array:
@@ -93,41 +141,43 @@ def forward_kinematics(bones: Bones, frames: Array) -> Array:
     (frames, joints, 3)
     """
     count, n = len(frames), len(bones.names)
-    positions = np.empty((count, n, 3))
-    rotations: list[Array] = []
+    values = np.ascontiguousarray(frames.T)
+    angles = np.deg2rad(values)
+    cosines, sines = np.cos(angles), np.sin(angles)
+    places = np.empty((n, 3, count))
+    R = np.empty((n, 3, 3, count))  # [joint, column, row]
     column = 0
     for k, (parent, offset, channels) in enumerate(zip(bones.parents, bones.offsets, bones.channels, strict=True)):
-        values = frames[:, column : column + len(channels)]
+        own = dict(zip(channels, range(column, column + len(channels)), strict=True))
         column += len(channels)
-        translation = np.broadcast_to(offset, (count, 3))
-        moved = [(POSITIONS[name], values[:, i]) for i, name in enumerate(channels) if name in POSITIONS]
-        if moved:
-            translation = translation.copy() if parent >= 0 else np.zeros((count, 3))
-            for axis, value in moved:
-                translation[:, axis] = value
-        R = None
-        for i, name in enumerate(channels):
-            if name in ROTATIONS:
-                R = _turned(R, ROTATIONS[name], np.deg2rad(values[:, i]))
-        if parent < 0:
-            positions[:, k] = translation
-            rotations.append(np.broadcast_to(np.eye(3), (count, 3, 3)) if R is None else R)
+        R[k] = R[parent] if parent >= 0 else np.eye(3)[..., None]
+        translation = _translation(offset, own, values, is_root=parent < 0)
+        if parent >= 0:
+            places[k] = places[parent] + sum(R[parent, i] * translation[i] for i in range(3))
         else:
-            positions[:, k] = positions[:, parent] + np.matmul(rotations[parent], translation[..., None])[..., 0]
-            rotations.append(rotations[parent] if R is None else rotations[parent] @ R)
-    return positions
+            places[k] = np.stack(np.broadcast_arrays(*translation, values[0])[:3])
+        for name, c in own.items():
+            if name in ROTATIONS:
+                _turn(R[k], ROTATIONS[name], cosines[c], sines[c])
+    return np.ascontiguousarray(places.transpose(2, 0, 1))
 
 
-def _turned(R: Array | None, axis: int, angle: Array) -> Array:
-    """Return R times a rotation about a coordinate axis: two of its columns change."""
-    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
-    if R is None:
-        R = np.broadcast_to(np.eye(3), (len(angle), 3, 3))
+def _translation(offset: Array, own: dict[str, int], values: Array, *, is_root: bool) -> list[Array]:
+    """Return the translation of a joint from its parent by axis: channels replace the offset, all of it in the root."""
+    moved = [name for name in own if name in POSITIONS]
+    translation = list(np.zeros(3) if moved and is_root else offset)
+    for name in moved:
+        translation[POSITIONS[name]] = values[own[name]]
+    return translation
+
+
+def _turn(R: Array, axis: int, c: Array, s: Array) -> None:
+    """Multiply R [column, row] by a rotation about a coordinate axis, in place: two of its columns change."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
-    turned = np.array(R)
-    turned[..., i] = c * R[..., i] + s * R[..., j]
-    turned[..., j] = c * R[..., j] - s * R[..., i]
-    return turned
+    turned = c * R[i] + s * R[j]
+    R[j] *= c
+    R[j] -= s * R[i]
+    R[i] = turned
 
 
 def _hierarchy(file: Path, lines: list[str]) -> tuple[Bones, int]:
@@ -208,15 +258,15 @@ def _offset(words: list[str], where: str) -> Array:
 def _channels(words: list[str], where: str) -> list[str]:
     known = {name.lower(): name for name in (*POSITIONS, *ROTATIONS)}
     names = [known.get(word.lower(), "") for word in words[1:]]
-    if not words or not words[0].isdigit() or int(words[0]) != len(names) or "" in names:
+    if not words or words[0] != str(len(names)) or "" in names:
         raise InputError(
             f"{where}: CHANNELS needs a count and as many of {', '.join(known.values())}, got {' '.join(words)!r}"
         )
     return names
 
 
-def _motion_header(file: Path, lines: list[str], at: int) -> tuple[int, float, int]:
-    """Read the number of frames and their duration; return also the index of the line after them."""
+def _motion_header(file: Path, lines: list[str], at: int) -> tuple[int, float]:
+    """Read the number of frames and their duration [s]."""
     count: int | None = None
     for number in range(at, min(at + 20, len(lines))):
         words = lines[number].replace(":", ": ").split()
@@ -229,22 +279,10 @@ def _motion_header(file: Path, lines: list[str], at: int) -> tuple[int, float, i
                     raise ValueError(f"the frame time is {frame_time:g} s")
                 if count is None:
                     raise ValueError("'Frames:' must come before 'Frame Time:'")
-                return count, frame_time, number + 1
+                return count, frame_time
         except (ValueError, IndexError) as cause:
             raise InputError(f"{file}:{number + 1}: {cause}") from cause
     raise InputError(f"{file}: the MOTION section needs 'Frames:' and 'Frame Time:'")
-
-
-def _numbers(file: Path, lines: list[str], rows: list[int], bones: Bones) -> Array:
-    """Read the values of these lines (rows, channels)."""
-    try:
-        values = np.array(list(map(float, " ".join([lines[k] for k in rows]).split())))
-    except ValueError:
-        values = np.empty(0)
-    if values.size != len(rows) * bones.channel_count or not np.isfinite(values).all():
-        for k in rows:
-            _check_row(f"{file}:{k + 1}", lines[k].split(), bones.channel_count)
-    return values.reshape(len(rows), bones.channel_count)
 
 
 def _check_row(where: str, words: list[str], count: int) -> None:

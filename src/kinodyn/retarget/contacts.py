@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.retarget.human import LOW, Human, directions
 from kinodyn.retarget.keypoints import SIDES
 
@@ -20,6 +21,7 @@ FLAT = np.deg2rad(12.0)  # pitch relative to that of flat feet
 GAP = 0.05  # [s] of contacts that are joined
 
 
+@displayed
 @dataclass(frozen=True)
 class Contact:
     """One contact of one foot.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.errors import InputError
+from kinodyn.checks import at_most, integer, positive
 from kinodyn.retarget.motion import Motion
 
 NAMES = (
@@ -54,8 +54,7 @@ def example_motion(steps: int = 3, rate: float = 60.0) -> Motion:
     >>> kd.retarget.example_motion(2)
     Motion('example', 18 points, 109 frames at 60 Hz)
     """
-    if not isinstance(steps, int) or steps < 1:
-        raise InputError(f"steps must be a positive integer, got {steps!r}")
+    steps, rate = integer("steps", steps, 1, 10_000), at_most("rate", positive("rate", rate), 10_000.0)
     time = np.arange(round((steps + 1) * STEP_TIME * rate) + 1) / rate
     ankles = {side: _ankle(time, steps, first) for side, first in (("left", 0), ("right", 1))}
     middle = np.column_stack(

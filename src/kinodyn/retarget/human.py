@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.retarget.keypoints import SIDES
 from kinodyn.retarget.motion import Motion
@@ -21,6 +22,7 @@ LOW = 5.0  # percentile of heights that is taken as standing on the ground
 UPRIGHT = np.cos(np.deg2rad(20.0))  # cosine of the trunk's inclination in frames that count as upright
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Human:
     """Key points of a human over time.

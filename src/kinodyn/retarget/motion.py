@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Motion:
     """Positions of named joints or markers over time, in the axes and units of their file.

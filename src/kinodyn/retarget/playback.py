@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.recording import Recording
 from kinodyn.retarget.result import Retargeted
@@ -41,6 +42,7 @@ SLOWER = 0.85  # factor on the speeds until the legs can follow
 MIN_FACTOR = 0.2
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Playback:
     """The simulation of a clip.

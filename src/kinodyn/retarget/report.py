@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact
 from kinodyn.retarget.link_clearances import LinkClearances
@@ -17,6 +18,7 @@ from kinodyn.retarget.targets import CORNERS, Targets
 TOUCH = 0.001  # [m] of self-penetration that counts
 
 
+@displayed
 @dataclass(frozen=True)
 class Report:
     """Measures of a retargeted motion.
@@ -46,8 +48,8 @@ class Report:
         Largest joint speed [rad/s or m/s].
     self_collisions : int
         Frames in which links penetrate each other by more than 1 mm.
-    self_distance : float
-        Smallest distance of links [m]; negative if they penetrate.
+    self_penetration : float
+        Largest depth of a link in another, by their shapes [m]; 0 if none touch.
     seconds : float
         Time of the computation [s].
     notes : tuple of str
@@ -68,7 +70,7 @@ class Report:
     speed_ratio: float
     max_speed: float
     self_collisions: int
-    self_distance: float
+    self_penetration: float
     seconds: float
     notes: tuple[str, ...] = ()
 
@@ -105,26 +107,23 @@ class Measured:
         [m]
     lowest : (frames,)
         Height of the lowest point [m].
-    distance : (frames,)
-        Smallest distance of links [m].
-    pair : (frames,)
-        Index of that pair, -1 if none is near.
+    depth : (frames,)
+        Largest depth of links in each other [m].
     """
 
     hands: Array
     feet: Array
     slips: Array
     lowest: Array
-    distance: Array
-    pair: NDArray[np.intp]
+    depth: Array
 
 
 def measure(
     q: Array,
     points: Array,
+    lowest: Array,
     targets: Targets,
     contacts: tuple[Contact, ...],
-    body: Body,
     clearances: LinkClearances,
 ) -> Measured:
     """Measure a motion.
@@ -134,13 +133,13 @@ def measure(
     q
         Configurations (frames, nq).
     points
-        Positions (points, frames, 3) of the points of `targets` [m].
+        Positions (tracked, frames, 3) of the tracked points of `targets` [m].
+    lowest
+        Heights (frames,) of the lowest points of the robot [m].
     targets
         The targets.
     contacts
         Contacts of feet.
-    body
-        The robot.
     clearances
         Distances of its links.
 
@@ -148,19 +147,17 @@ def measure(
     -------
     Measured
     """
-    error = np.linalg.norm(points[: len(targets.positions)] - targets.positions, axis=2)
+    error = np.linalg.norm(points - targets.positions, axis=2)
     first = 2 * CORNERS
     hands = [first + k for k, name in enumerate(targets.names) if name.endswith("_wrist")]
     soles = points[:first].reshape(2, CORNERS, -1, 3).mean(axis=1)
     wanted = targets.reference.reshape(2, CORNERS, -1, 3).mean(axis=1)
-    distance, pair = clearances.smallest(q)
     return Measured(
         error[hands],
         np.linalg.norm(soles - wanted, axis=2),
         contact_slips(points, contacts),
-        points[_grounded(targets), :, 2].min(axis=0),
-        distance,
-        pair,
+        lowest,
+        clearances.depths(q),
     )
 
 
@@ -178,24 +175,25 @@ def contact_slips(points: Array, contacts: tuple[Contact, ...]) -> Array:
     -------
     (contacts,)
     """
-    slips = []
-    for contact in contacts:
-        first = CORNERS * SIDES.index(contact.side)
-        rear = points[first : first + 2, slice(*contact.flat)]
-        front = points[first + 2 : first + 4, contact.start : contact.stop]
-        slips.append(max((_spread(part) for part in (rear, front) if part.shape[1]), default=0.0))
-    return np.array(slips)
+    if not contacts:
+        return np.zeros(0)
+    first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts])
+    rear = _spreads(points, first, np.array([contact.flat for contact in contacts]))
+    front = _spreads(points, first + 2, np.array([(contact.start, contact.stop) for contact in contacts]))
+    return np.asarray(np.maximum(rear, front))
 
 
-def _spread(paths: Array) -> float:
-    """Largest distance along the ground of points (n, frames, 3) from where they were first."""
-    return float(np.linalg.norm(paths[:, :, :2] - paths[:, :1, :2], axis=2).max())
-
-
-def _grounded(targets: Targets) -> Array:
-    chosen = np.ones(len(targets.points.bodies), dtype=bool)
-    chosen[2 * CORNERS : 2 * CORNERS + len(targets.names)] = False
-    return chosen
+def _spreads(points: Array, corners: NDArray[np.intp], ranges: NDArray[np.intp]) -> Array:
+    """Measure how far the two points from `corners` on move along the ground in ranges of frames [m] (n,)."""
+    lengths = np.maximum(ranges[:, 1] - ranges[:, 0], 0)
+    offsets = np.cumsum(lengths) - lengths
+    start = np.repeat(ranges[:, 0], lengths)
+    at = start + np.arange(len(start)) - np.repeat(offsets, lengths)
+    rows = np.repeat(corners, lengths) + np.arange(2)[:, None]
+    moved = np.linalg.norm(points[rows, at, :2] - points[rows, start, :2], axis=2).max(axis=0, initial=0.0)
+    spreads = np.zeros(len(corners))
+    spreads[lengths > 0] = np.maximum.reduceat(moved, offsets[lengths > 0]) if len(moved) else 0.0
+    return spreads
 
 
 def summarise(
@@ -248,8 +246,8 @@ def summarise(
         limit_violations=int(beyond[:, 7:].sum()),
         speed_ratio=float((fast[bounded] / limits[bounded]).max(initial=0.0)),
         max_speed=float(fast.max(initial=0.0)),
-        self_collisions=int((measured.distance < -TOUCH).sum()),
-        self_distance=float(measured.distance.min(initial=np.inf)),
+        self_collisions=int((measured.depth > TOUCH).sum()),
+        self_penetration=float(measured.depth.max(initial=0.0)),
         seconds=seconds,
         notes=notes,
     )

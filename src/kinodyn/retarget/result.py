@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kinodyn import tables
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.model.robot import Robot
@@ -24,6 +25,7 @@ from kinodyn.retarget.report import Report
 HUMAN = "human."  # with the name of a key point: a signal of a recording
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Retargeted:
     """The motion of a robot that follows a human.

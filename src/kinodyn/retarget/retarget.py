@@ -19,6 +19,7 @@ from kinodyn.retarget.reading import read
 from kinodyn.retarget.report import measure, summarise
 from kinodyn.retarget.result import Retargeted
 from kinodyn.retarget.solver import ClipSolver
+from kinodyn.retarget.support import balanced_frames
 from kinodyn.retarget.targets import make_targets
 
 MAX_RATE = 1000.0  # [Hz]
@@ -83,9 +84,10 @@ def retarget(
         raise InputError(f"{human.source}: at {rate:g} Hz it has {len(human)} frames; three are needed")
     feet = find_contacts(human)
     targets = make_targets(body, human, feet)
-    solver = ClipSolver(body, targets, feet.contacts, rate)
+    balance = balanced_frames(human, feet)
+    solver = ClipSolver(body, targets, feet.contacts, rate, balance)
     q = solver.solve()
-    measured = measure(q, solver.paths, targets, solver.contacts, body, solver.clearances)
+    measured = measure(q, solver.paths, solver.lowest, targets, solver.contacts, solver.clearances)
     report = summarise(q, measured, targets, body, rate, time.perf_counter() - began, human.notes)
     return Retargeted(robot, q, 1.0 / rate, report, solver.contacts, human)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.retarget.body import SIDES, Body, Points, fixed_points
-from kinodyn.retarget.contacts import Contact, Feet
+from kinodyn.retarget.contacts import Feet
 from kinodyn.retarget.human import Human, directions, pelvis_axes, torso_axes
 
 EXTENSION = 0.97  # of the robot's leg, when the human's is straight: a straight knee cannot follow
@@ -20,7 +19,7 @@ CORNERS = 4  # points of a sole: rear right, rear left, front right, front left
 # weights [1/m] of points; their squares compete
 LOCKED = 40.0
 SWING = 1.5
-WRIST, FINGER, ELBOW = 1.2, 0.25, 0.3
+WRIST, FINGER, ELBOW = 2.0, 0.25, 0.3
 TORSO, PELVIS, KNEE = 0.4, 0.5, 0.15
 
 
@@ -239,111 +238,3 @@ def _assembled(tracked: _Tracked, reference: Array, pelvis: Array, scale: float)
         scale,
         reference,
     )
-
-
-def lock_contacts(
-    targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array, weight: float = LOCKED
-) -> None:
-    """Fix the targets of soles in contacts, and bend swing motions so that they begin and end there.
-
-    Parameters
-    ----------
-    targets
-        Their positions and weights of the corners of soles are changed.
-    body
-        The robot.
-    contacts
-        When and how feet are on the ground.
-    corners
-        Positions (8, frames, 3) of the corners, from whose mean each contact gets its place [m].
-    weight
-        Of locked corners [1/m].
-    """
-    frames = corners.shape[1]
-    places = _places(targets, body, contacts, corners)
-    for s, side in enumerate(SIDES):
-        own = slice(CORNERS * s, CORNERS * (s + 1))
-        reference = targets.reference[own]
-        shift = np.zeros_like(reference)
-        locked = np.zeros((CORNERS, frames), dtype=bool)
-        for contact, place in zip(contacts, places, strict=True):
-            if contact.side != side:
-                continue
-            shift[:, contact.start : contact.stop] = place[:, None] - reference[:, contact.start : contact.stop]
-            locked[2:, contact.start : contact.stop] = True
-            locked[:2, contact.flat[0] : contact.flat[1]] = True
-        for corner in range(CORNERS):
-            _interpolate(shift[corner], locked[corner])
-        moved = reference + shift
-        moved[..., 2] = np.where(locked, moved[..., 2], np.maximum(moved[..., 2], 0.0))
-        targets.positions[own] = moved
-        targets.weights[own] = np.where(locked, weight, SWING)
-
-
-def _places(targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array) -> list[Array]:
-    """Find the corners (4, 3) of the sole in each contact; those of both feet at the same time do not overlap."""
-    places = _resting_places(targets, body, contacts, corners)
-    lefts = [k for k, contact in enumerate(contacts) if contact.side == "left"]
-    rights = [k for k, contact in enumerate(contacts) if contact.side == "right"]
-    for i in lefts:
-        for j in rights:
-            together = contacts[i].start < contacts[j].stop and contacts[j].start < contacts[i].stop
-            if together and abs(places[i][0, 2] - places[j][0, 2]) < FOOT_HEIGHT:
-                _separate(places[i], places[j])
-    return places
-
-
-def _separate(left: Array, right: Array) -> None:
-    """Move two soles (4, 3) apart until their outlines are `CLEARANCE` apart, along the axis that takes least."""
-    axes = []
-    for sole in (left, right):
-        along = sole[2, :2] - sole[0, :2]
-        along = along / max(float(np.linalg.norm(along)), 1e-9)
-        axes += [along, np.array([-along[1], along[0]])]
-    best: tuple[float, Array] = (np.inf, axes[0])
-    for axis in axes:
-        a, b = left[:, :2] @ axis, right[:, :2] @ axis
-        for sign, lack in ((1.0, b.max() - a.min()), (-1.0, a.max() - b.min())):
-            if lack + CLEARANCE < best[0]:
-                best = (float(lack) + CLEARANCE, sign * axis)
-    if best[0] > 0.0:
-        left[:, :2] += 0.5 * best[0] * best[1]
-        right[:, :2] -= 0.5 * best[0] * best[1]
-
-
-def _resting_places(targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array) -> list[Array]:
-    """Return the corners (4, 3) of a level sole in each contact, at their mean over the frames in which it is flat."""
-    if not contacts:
-        return []
-    flat = {side: sole_corners(body, side) for side in SIDES}
-    soles = np.array([flat[contact.side] for contact in contacts])
-    first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts])
-    spans = [
-        contact.flat if contact.flat[1] > contact.flat[0] else (contact.start, contact.stop) for contact in contacts
-    ]
-    start, stop = np.array(spans).T
-    sums = np.concatenate([np.zeros((len(corners), 1, 3)), np.cumsum(corners, axis=1)], axis=1)
-    own = first[:, None] + np.arange(CORNERS)
-    mean = (sums[own, stop[:, None]] - sums[own, start[:, None]]) / (stop - start)[:, None, None]
-    forward = (mean[:, 2:] - mean[:, :2]).sum(axis=1)[:, :2]
-    x = forward / np.maximum(np.linalg.norm(forward, axis=1), 1e-9)[:, None]
-    R = np.stack([np.stack([x[:, 0], -x[:, 1]], axis=1), np.stack([x[:, 1], x[:, 0]], axis=1)], axis=1)
-    turned = soles @ R.transpose(0, 2, 1)
-    level = turned + (mean[:, :, :2].mean(axis=1) - turned.mean(axis=1))[:, None]
-    height = targets.scale * np.array([contact.height for contact in contacts])
-    return list(np.concatenate([level, np.broadcast_to(height[:, None, None], (len(contacts), CORNERS, 1))], axis=2))
-
-
-def _interpolate(shift: Array, locked: NDArray[np.bool_]) -> None:
-    """Fill the frames that are not locked, smoothly from one lock to the next; constant before the first."""
-    at = np.flatnonzero(locked)
-    if not len(at) or len(at) == len(locked):
-        return
-    free = np.flatnonzero(~locked)
-    after = np.searchsorted(at, free)
-    before = np.clip(after - 1, 0, len(at) - 1)
-    after = np.clip(after, 0, len(at) - 1)
-    span = np.maximum(at[after] - at[before], 1)
-    s = np.clip((free - at[before]) / span, 0.0, 1.0)
-    s = (s * s * (3.0 - 2.0 * s))[:, None]
-    shift[free] = (1.0 - s) * shift[at[before]] + s * shift[at[after]]

@@ -14,11 +14,9 @@ from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push
 from kinodyn.sim.rendering import render_images
 from kinodyn.sim.simulate import simulate
-from kinodyn.sim.terrain import Block
 from kinodyn.sim.video import render_video, require_video
 
 __all__ = [
-    "Block",
     "Diverged",
     "FootContacts",
     "HardContacts",

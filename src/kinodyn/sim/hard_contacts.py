@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core, dynamics, kinematics
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
 from kinodyn.dynamics.contact.constraints import plan
 from kinodyn.errors import InputError
@@ -45,6 +46,7 @@ class Impulses(NamedTuple):
     error: float
 
 
+@displayed
 class HardContacts:
     """Contact points that cannot penetrate the ground.
 

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.spatial import exp3, from_quaternion, log3
 
 
+@displayed
 class Imu(NamedTuple):
     """Reading of an inertial measurement unit at the origin of the base, in base axes.
 

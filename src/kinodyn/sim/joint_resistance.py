@@ -9,7 +9,8 @@ import numpy as np
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import flag, instance, positive
+from kinodyn.display import displayed
 from kinodyn.layouts import layout
 from kinodyn.model.compile import COORDINATES
 from kinodyn.model.robot import Robot
@@ -18,6 +19,7 @@ NO_LIMIT = 1e300  # the core takes finite numbers only
 INERTIA_MARGIN = 4.0  # the effective inertia of a joint may be this much smaller than M_jj when others move along
 
 
+@displayed
 @dataclass(frozen=True)
 class JointStops:
     """Spring-damper stops at the joint position limits, which only push.
@@ -58,6 +60,9 @@ class Resistance:
     @classmethod
     def from_robot(cls, robot: Robot, dt: float, stops: JointStops | None, friction: bool, slow: float) -> Resistance:
         """Collect the passive joint forces of a robot."""
+        if stops is not None:
+            instance("stops", stops, JointStops, "a JointStops")
+        flag("friction", friction)
         inertia = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
         forces = robot.friction if friction else np.zeros(robot.nv)
         stoppable = np.where(inertia > 0, INERTIA_MARGIN * dt * forces / np.where(inertia > 0, inertia, 1.0), NO_LIMIT)

@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, positive, positive_vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.sim.mujoco_shapes import placed
 from kinodyn.spatial.poses import inverse_pose
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Load:
     """A box that frames of a robot hold rigidly: one hand, or both. It touches the ground, but not the robot.

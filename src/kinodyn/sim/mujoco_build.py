@@ -10,6 +10,7 @@ import mujoco as mj
 
 from kinodyn.arrays import Array
 from kinodyn.description.types import Shape
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model import convert
 from kinodyn.model.robot import Robot
@@ -24,6 +25,7 @@ from kinodyn.sim.mujoco_model import (
     set_options,
     spec_of,
 )
+from kinodyn.sim.mujoco_reset import reset_defaults, reset_solver
 from kinodyn.sim.mujoco_settings import MujocoSettings
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 
@@ -45,6 +47,7 @@ class SimulatedModel:
         return int(self.model.site(self.sites[frame]).id)
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class FootContacts:
     """How a legged robot meets the ground, beyond what its description says.
@@ -124,6 +127,7 @@ def _set_up(
 ) -> dict[str, str]:
     """Give the specification of a file ground, motors and sensors; return the sites of the frames."""
     bodies = mujoco_file.bodies_of(spec, robot)
+    reset_defaults(spec)
     mujoco_file.remove_actuators(spec)
     _set_options(spec, robot, settings)
     if settings.contacts and settings.floor:
@@ -135,6 +139,7 @@ def _set_up(
 
 
 def _set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> None:
+    reset_solver(spec)
     set_options(spec, robot, settings)
     mujoco_file.set_joint_constants(spec, robot)
     if not settings.limits:
@@ -150,7 +155,7 @@ def _add_ground(
 ) -> None:
     shapes = MujocoShapes(spec, bodies, settings.friction * settings.friction_scale, settings.contact_time)
     floors = mujoco_file.remove_floors(spec)
-    ground = shapes.add_ground(settings.terrain, settings.ground, tuple(settings.blocks))
+    ground = shapes.add_ground(settings.ground)
     mujoco_file.prefer_ground(spec, ground, floors)
     for link, sole in feet.soles.items() if feet else ():
         together = {name for name, (body, _) in bodies.items() if body is bodies[link][0]}

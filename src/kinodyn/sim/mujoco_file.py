@@ -15,7 +15,9 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.description.mjcf.actuation import drives
+from kinodyn.description.mjcf.guard import check_file
 from kinodyn.description.mjcf.names import Names
+from kinodyn.description.roots import Roots
 from kinodyn.description.xml_tree import read_xml
 from kinodyn.errors import DescriptionError
 from kinodyn.model.compile import Place, compile_tree
@@ -37,6 +39,7 @@ def read_spec(robot: Robot) -> mj.MjSpec | None:
     try:
         if read_xml(source).tag != "mujoco":
             return None
+        check_file(source, Roots(source, allow_outside=True))  # the caller has loaded the robot with its files
         spec = mj.MjSpec.from_file(str(source))
         for key in list(spec.keys):  # their size is that of the file's own joints
             spec.delete(key)
@@ -147,6 +150,9 @@ def prefer_ground(spec: mj.MjSpec, ground: Sequence[Any], floors: Collection[str
 
     Contact pairs that name one of the removed `floors` then name the first geom of the ground.
     """
+    for exclude in list(spec.excludes):
+        if "world" in (exclude.bodyname1, exclude.bodyname2):
+            spec.delete(exclude)
     highest = max(int(geom.priority) for geom in spec.geoms)
     for geom in ground:
         geom.priority, geom.contype, geom.conaffinity = highest + 1, ALL_BITS, ALL_BITS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import mujoco as mj
@@ -20,8 +19,9 @@ from kinodyn.model.convert.joints import ONE_COORDINATE
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.inertia_faults import inertia_faults
 from kinodyn.sim.loads import add_loads
-from kinodyn.sim.mujoco_settings import INTEGRATORS, MujocoSettings
+from kinodyn.sim.mujoco_settings import INTEGRATORS, MujocoSettings, settings_of
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
+from kinodyn.tables.output import write_text
 
 MIN_MASS, MIN_INERTIA = 1e-6, 1e-9  # [kg, kg m^2] of a moving link
 _PLANAR = ("_TX", "_TY", "_RZ")  # as MuJoCo calls the parts of a URDF's planar joint
@@ -60,7 +60,8 @@ def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
     >>> model.nv, model.nu
     (36, 30)
     """
-    return compiled(robot, spec_of(robot, MujocoSettings(**settings)))
+    require_robot(robot)
+    return compiled(robot, spec_of(robot, settings_of(settings)))
 
 
 def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings: Any) -> str:
@@ -79,14 +80,12 @@ def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings
     str
         The MJCF document.
     """
-    spec = spec_of(robot, MujocoSettings(**settings))
+    require_robot(robot)
+    spec = spec_of(robot, settings_of(settings))
     compiled(robot, spec)
     text = str(spec.to_xml())
     if path is not None:
-        try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as cause:
-            raise InputError(f"{path} cannot be written: {cause}") from cause
+        write_text(path, text)
     return text
 
 
@@ -135,7 +134,7 @@ def spec_of(
                 shapes.add_sole(name, rectangle)
         shapes.exclude_neighbours(robot)
         if settings.floor:
-            shapes.add_ground(settings.terrain, settings.ground, tuple(settings.blocks))
+            shapes.add_ground(settings.ground)
     _add_followers(spec, robot)
     add_motors(spec, robot)
     carriers = frame_bodies(robot, bodies)

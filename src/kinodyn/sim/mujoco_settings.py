@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import mujoco as mj
 
 from kinodyn.checks import positive
+from kinodyn.display import displayed
+from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 from kinodyn.sim.loads import Load, checked_loads
-from kinodyn.sim.terrain import Block, GroundShape, checked_blocks, checked_ground
 from kinodyn.terrain import Terrain
+from kinodyn.terrain.terrain import as_terrain
 
 MujocoIntegrator = Literal["euler", "rk4", "implicit", "implicitfast"]
 INTEGRATORS = {
@@ -23,6 +25,7 @@ INTEGRATORS = {
 }
 
 
+@displayed
 @dataclass(frozen=True)
 class MujocoSettings:
     """Options of the MuJoCo model of a robot.
@@ -43,13 +46,10 @@ class MujocoSettings:
         Whether joints stop at their position limits.
     joint_friction : bool
         Whether the Coulomb friction of the joints acts.
-    ground : contact.Plane, contact.HeightField or None
-        Shape of the floor: level at z = 0 (None), a slope, or heights on a grid. MuJoCo interpolates heights by
-        triangles, whatever the field's own interpolation, and there is no ground beyond the grid.
-    blocks : sequence of sim.Block
-        Boxes on the ground: (x, y, length, width, height) [m] each.
-    terrain : terrain.Terrain or None
-        Ground of any shape, instead of `ground` and `blocks`.
+    ground : terrain.Terrain, contact.Plane, contact.HeightField or None
+        Shape of the floor: level at z = 0 (None), a slope, heights on a grid, or any combination of shapes. MuJoCo
+        interpolates heights by triangles, whatever the field's own interpolation, and there is no ground beyond the
+        grid.
     loads : sequence of sim.Load
         Boxes that the robot carries.
     friction : float
@@ -73,9 +73,7 @@ class MujocoSettings:
     friction_scale: float = 1.0
     contact_time: float = 5e-3
     impratio: float = 10.0
-    ground: GroundShape | None = None
-    blocks: Sequence[Block] = ()
-    terrain: Terrain | None = None
+    ground: Terrain | Plane | HeightField | None = None
     loads: Sequence[Load] = ()
 
     def __post_init__(self) -> None:
@@ -88,13 +86,16 @@ class MujocoSettings:
             raise InputError(f"integrator must be one of {', '.join(INTEGRATORS)}, got {self.integrator!r}")
         if self.contacts and self.contact_time < 2 * self.dt:
             raise InputError(f"contact_time must be at least twice dt = {self.dt:g} s, got {self.contact_time:g} s")
-        checked_ground(self.ground)
-        object.__setattr__(self, "blocks", checked_blocks(self.blocks))
+        as_terrain(self.ground)
         object.__setattr__(self, "loads", checked_loads(self.loads))
-        if self.terrain is not None and not isinstance(self.terrain, Terrain):
-            raise InputError(f"terrain must be None or a terrain.Terrain, got {self.terrain!r}")
-        uneven = self.ground is not None or bool(self.blocks)
-        if (uneven or self.terrain is not None) and not (self.floor and self.contacts):
-            raise InputError("ground, blocks and terrain need floor=True and contacts=True")
-        if uneven and self.terrain is not None:
-            raise InputError("give a terrain, or ground and blocks, not both")
+        if self.ground is not None and not (self.floor and self.contacts):
+            raise InputError("ground needs floor=True and contacts=True")
+
+
+def settings_of(given: dict[str, Any]) -> MujocoSettings:
+    """Return settings from keyword arguments, or raise an error that names those that do not exist."""
+    allowed = MujocoSettings.__dataclass_fields__
+    unknown = sorted(set(given) - set(allowed))
+    if unknown:
+        raise InputError(f"unknown settings {', '.join(unknown)}; MujocoSettings has {', '.join(allowed)}")
+    return MujocoSettings(**given)

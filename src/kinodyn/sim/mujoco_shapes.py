@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import mujoco as mj
@@ -13,11 +12,10 @@ from kinodyn.arrays import Array
 from kinodyn.description.hulls import convex_hull
 from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Link, Shape
-from kinodyn.errors import DescriptionError, DescriptionWarning
+from kinodyn.errors import DescriptionError, warn
 from kinodyn.model.robot import Robot
-from kinodyn.sim.terrain import Block, GroundShape, block_geom, ground_geom
 from kinodyn.sim.terrain_geoms import add_terrain
-from kinodyn.terrain import Terrain
+from kinodyn.terrain.terrain import as_terrain
 
 MUJOCO_MESH = ".msh"  # a format of MuJoCo's own, which only MuJoCo reads
 GEOM_TYPES = {
@@ -76,21 +74,11 @@ class MujocoShapes:
                 body, name=f"{link} {shape.kind} sole", **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0
             )
 
-    def add_floor(self, ground: GroundShape | None, blocks: tuple[Block, ...]) -> list[Any]:
-        """Add the ground, by default an infinite plane at z = 0, and the blocks on it; return the geoms."""
-        world = self._spec.worldbody
-        geoms = [self._add(world, **ground_geom(self._spec, ground))]
-        return geoms + [self._add(world, **block_geom(block, f"block {k}", ground)) for k, block in enumerate(blocks)]
-
-    def add_terrain(self, terrain: Terrain) -> list[Any]:
-        """Add the shapes of a terrain; return the geoms."""
+    def add_ground(self, ground: object) -> list[Any]:
+        """Add the ground of `MujocoSettings`; return the geoms."""
         world, geoms = self._spec.worldbody, list[Any]()
-        add_terrain(self._spec, terrain, lambda **details: geoms.append(self._add(world, **details)))
+        add_terrain(self._spec, as_terrain(ground), lambda **details: geoms.append(self._add(world, **details)))
         return geoms
-
-    def add_ground(self, terrain: Terrain | None, ground: GroundShape | None, blocks: tuple[Block, ...]) -> list[Any]:
-        """Add a terrain, or otherwise the ground and the blocks on it; return the geoms."""
-        return self.add_floor(ground, blocks) if terrain is None else self.add_terrain(terrain)
 
     def exclude_neighbours(self, robot: Robot) -> None:
         """Exclude contacts between links that a joint connects, and between pairs that the description excludes."""
@@ -114,7 +102,7 @@ class MujocoShapes:
     def _details(self, link: str, shape: Shape) -> dict[str, Any] | None:
         kind = shape.kind
         if kind == "heightfield":
-            _warn(f"a height field of link {link!r} is left out of the MuJoCo model: give it as terrain")
+            _warn(f"a height field of link {link!r} is left out of the MuJoCo model: give it as ground")
             return None
         if kind == "mesh":
             mesh = self._mesh(link, shape)
@@ -152,4 +140,4 @@ class MujocoShapes:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, DescriptionWarning, stacklevel=4)
+    warn(message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import mujoco as mj
@@ -11,24 +10,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import instance, known_names, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model import convert
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.common import cross
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.mujoco_build import FootContacts, simulated_model
-from kinodyn.sim.mujoco_settings import MujocoSettings
+from kinodyn.sim.mujoco_settings import settings_of
 from kinodyn.sim.mujoco_state import ContactWrenches, StateReader
-from kinodyn.sim.protocol import Diverged
+from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.terrain_mesh import terrain_mesh
 
+MAX_TORQUE = 1e10  # [N m or N] MuJoCo replaces larger ones by 0
 _BAD = [
     int(kind) for kind in (mj.mjtWarning.mjWARN_BADQPOS, mj.mjtWarning.mjWARN_BADQVEL, mj.mjtWarning.mjWARN_BADQACC)
 ]
 
 
-class MujocoSimulator:
+@displayed
+class MujocoSimulator(Simulator):
     """Simulates a robot in MuJoCo step by step, in kinodyn's conventions.
 
     A robot that was read from an MJCF file is simulated as that file describes it, with its geoms, contact filters,
@@ -78,9 +80,12 @@ class MujocoSimulator:
         max_rate: float = 1e4,
         **settings: Any,
     ) -> None:
-        self.settings = _settings(settings)
-        for name in (*(frames or ()), *sensors):
-            robot.frame_index(name)
+        self.settings = settings_of(settings)
+        require_robot(robot)
+        frames = None if frames is None else known_names("frames", frames, "frame", robot.frame_names)
+        sensors = known_names("sensors", sensors, "frame", robot.frame_names)
+        if feet is not None:
+            instance("feet", feet, FootContacts, "a FootContacts")
         self.robot, self.dt, self.time = robot, self.settings.dt, 0.0
         self._simulated = simulated_model(robot, self.settings, tuple(sensors), feet)
         self.model, self.overlapping = self._simulated.model, self._simulated.overlapping
@@ -96,34 +101,26 @@ class MujocoSimulator:
         self._imu_index = self._imu_addresses()
         self._imu_sum, self._imu_count = np.zeros(len(self._imu_index)), 0
         self._warnings = self.data.warning.number  # a view
+        stiffness = (self.model.jnt_stiffness, self.model.tendon_stiffness)
+        nonlinear = (self.model.jnt_stiffnesspoly, self.model.tendon_stiffnesspoly)
+        self._has_springs = any(values.any() for values in (*stiffness, *nonlinear))
         self._q, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset()
 
     @property
     def terrain(self) -> dict[str, Array]:
         """Uneven ground as triangles: "vertices" (n, 3) [m] and "faces" (m, 3); empty where it is level."""
-        return terrain_mesh(self.settings.ground, self.settings.blocks, self.settings.terrain)
+        return terrain_mesh(self.settings.ground)
 
     @property
     def q(self) -> Array:
-        """Configuration (nq,)."""
         return self._q
 
     @property
     def v(self) -> Array:
-        """Velocity (nv,)."""
         return self._v
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Return to time 0.
-
-        Parameters
-        ----------
-        q
-            Configuration (nq,), by default neutral.
-        v
-            Velocity (nv,), by default zero.
-        """
         q = self.robot.neutral() if q is None else np.array(q, dtype=float)
         v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
         if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,):
@@ -140,25 +137,12 @@ class MujocoSimulator:
         self._imu_sum[:], self._imu_count = 0.0, 0
 
     def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
-        """Advance by a number of time steps under constant torques.
-
-        Parameters
-        ----------
-        tau
-            Torques (nv,) [N m, N].
-        wrenches
-            External wrenches, frame -> (6,), "local_world_aligned" [N, N m].
-        steps
-            Number of time steps.
-
-        Raises
-        ------
-        Diverged
-            If the state becomes invalid or too fast.
-        """
         torques = np.asarray(tau, dtype=float)
         if torques.shape != (self.robot.nv,) or not np.isfinite(torques).all():
             raise InputError(f"tau must be ({self.robot.nv},) finite numbers, got shape {torques.shape}")
+        if np.abs(torques).max(initial=0.0) > MAX_TORQUE:
+            dof = int(np.argmax(np.abs(torques)))
+            raise Diverged(self.time, self._joint_of(dof), f"its torque is {torques[dof]:.3g}, which MuJoCo ignores")
         model, data = self.model, self.data
         data.ctrl[:] = torques[self._motor_dofs]
         data.qfrc_applied[:] = 0.0
@@ -199,6 +183,13 @@ class MujocoSimulator:
             names, bodies = list(self._frames), model.body_weldid[model.site_bodyid[self._sites]]
             origins = data.site_xpos[self._sites]
         return dict(zip(names, contacts.on(bodies, origins), strict=True))
+
+    def elastic_torques(self) -> Array | None:
+        """Return the torques (nv,) of springs of joints and tendons in the last physics step; None without any.
+
+        Those of a MJCF file are simulated, but they are not part of the robot's model.
+        """
+        return self._converter.tau_from(self._q, self.data.qfrc_spring) if self._has_springs else None
 
     def imu(self) -> Imu:
         """Return the reading of the base's IMU in the last physics step; the robot must have a floating base."""
@@ -253,6 +244,10 @@ class MujocoSimulator:
             arm = self.data.site_xpos[site] - self.data.xipos[body]
             self.data.xfrc_applied[body] += [*wrench[:3], *(wrench[3:] + cross(arm, wrench[:3]))]
 
+    def _joint_of(self, dof: int) -> str:
+        """Return the name of the joint that a v index belongs to."""
+        return next(joint.name for joint in self.robot.joints if joint.v.start <= dof < joint.v.stop)
+
     def _require_valid(self) -> None:
         """Raise Diverged if MuJoCo found an invalid state (it then resets silently), or a joint is too fast."""
         data = self.data
@@ -268,11 +263,3 @@ class MujocoSimulator:
             reason = f"its rate reached {rates[dof]:.3g}, above the {self._max_rate:.3g} that max_rate allows"
         joint = self.model.joint(int(self.model.dof_jntid[min(dof, self.model.nv - 1)])).name
         raise Diverged(self.time, joint, f"{reason}; a smaller dt, lower gains or softer contacts may help")
-
-
-def _settings(given: dict[str, Any]) -> MujocoSettings:
-    allowed = MujocoSettings.__dataclass_fields__
-    unknown = sorted(set(given) - set(allowed))
-    if unknown:
-        raise InputError(f"unknown settings {', '.join(unknown)}; MujocoSettings has {', '.join(allowed)}")
-    return replace(MujocoSettings(), **given)

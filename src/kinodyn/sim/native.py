@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, one_of, positive
+from kinodyn.checks import integer, numbers, one_of, positive
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
@@ -19,7 +20,7 @@ from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.imu import Imu, ImuFromMotion
 from kinodyn.sim.joint_resistance import JointStops, Resistance
-from kinodyn.sim.protocol import Diverged
+from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.terrain_mesh import terrain_mesh
 
 Integrator = Literal["semi-implicit", "rk4"]
@@ -36,7 +37,8 @@ class ContactLaw(Protocol):
         ...
 
 
-class NativeSimulator:
+@displayed
+class NativeSimulator(Simulator):
     """Simulates a robot, or a batch of robots, with kinodyn's own dynamics.
 
     `integrator="semi-implicit"` updates velocities first and positions with the new velocities; damping, Coulomb
@@ -110,24 +112,13 @@ class NativeSimulator:
 
     @property
     def q(self) -> Array:
-        """Configuration (..., nq)."""
         return self._q
 
     @property
     def v(self) -> Array:
-        """Velocity (..., nv)."""
         return self._v
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Return to time 0; q and v broadcast.
-
-        Parameters
-        ----------
-        q
-            Configurations (..., nq), by default neutral.
-        v
-            Velocities (..., nv), by default zero.
-        """
         robot = self.robot
         start = robot.neutral() if q is None else q
         rates = np.zeros(robot.nv) if v is None else numbers("v", v, robot.nv)
@@ -141,22 +132,6 @@ class NativeSimulator:
             self._imu.reset(self._q, self._v)
 
     def step(self, tau: ArrayLike, wrenches: Wrenches | None = None, *, steps: int = 1) -> None:
-        """Advance by a number of time steps under constant torques.
-
-        Parameters
-        ----------
-        tau
-            Torques (..., nv) [N m, N].
-        wrenches
-            External wrenches, frame -> (..., 6), "local_world_aligned" [N, N m].
-        steps
-            Number of time steps.
-
-        Raises
-        ------
-        Diverged
-            If a velocity exceeds `max_rate`.
-        """
         if self.contacts is None:
             self._advance(tau, wrenches, steps)
             return
@@ -178,7 +153,6 @@ class NativeSimulator:
         return found.wrenches
 
     def contact_forces(self) -> dict[str, Array]:
-        """Return the contact wrench (..., 6) on each frame over the last step, "local_world_aligned"."""
         return dict(self._forces)
 
     def read_imu(self) -> Imu:
@@ -188,6 +162,7 @@ class NativeSimulator:
         return self._imu.read(self.time, self._q, self._v)
 
     def _advance(self, tau: ArrayLike, wrenches: Wrenches | None, steps: int) -> None:
+        integer("steps", steps, 0, 2**31 - 1)
         resistance = self.resistance
         q, v, done, diverged_dof = _core.integrate_dynamics(
             self.robot,

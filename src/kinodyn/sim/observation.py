@@ -9,11 +9,13 @@ from typing import Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.model.state import State
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.protocol import Simulator
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Observation:
     """What a controller knows at one control tick, measured on a robot or in a simulator.
@@ -29,6 +31,8 @@ class Observation:
         that is not listed carries no load; None if forces are not measured.
     imu : Imu or None
         Mean reading since the last tick; None on a fixed base.
+    elastic : (nv,) or None
+        Torques of springs on the joints, which the robot's model does not have [N m, N]; None if there are none.
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Observation:
     state: State
     forces: Mapping[str, Array] | None
     imu: Imu | None = None
+    elastic: Array | None = None
 
 
 @runtime_checkable
@@ -66,6 +71,15 @@ class ObservationController(Protocol):
         ...
 
 
+@runtime_checkable
+class Elastic(Protocol):
+    """A simulator of robots with springs that their models do not have."""
+
+    def elastic_torques(self) -> Array | None:
+        """Return the torques (nv,) of springs on the joints [N m, N]; None if there are none."""
+        ...
+
+
 def observe(simulator: Simulator, state: State, time: float) -> Observation:
     """Read the sensors of a simulator.
 
@@ -84,4 +98,5 @@ def observe(simulator: Simulator, state: State, time: float) -> Observation:
         Its IMU reading is the mean since the previous call.
     """
     imu = simulator.read_imu() if simulator.robot.base == "floating" else None
-    return Observation(time, state, simulator.contact_forces(), imu)
+    elastic = simulator.elastic_torques() if isinstance(simulator, Elastic) else None
+    return Observation(time, state, simulator.contact_forces(), imu, elastic)

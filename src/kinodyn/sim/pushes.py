@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import list_of, nonnegative, numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 
+@displayed
 class Push:
     """A force on a frame from `start` on for `duration` seconds, rounded to whole time steps.
 
@@ -61,6 +63,12 @@ class PushSchedule:
             if last == first:
                 raise InputError(f"{push!r} is shorter than half a time step of {dt:g} s and would have no effect")
             self._pushes.append((first, last, push))
+
+    def require_before(self, end: float) -> None:
+        """Raise if a push starts after the end of a run [s], where it would have no effect."""
+        for _, _, push in self._pushes:
+            if push.start >= end:
+                raise InputError(f"a push must start before the end of the run at {end:g} s, got {push!r}")
 
     def edges(self) -> list[int]:
         """List the steps at which a push starts or ends."""

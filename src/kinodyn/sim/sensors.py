@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import instance, integer, numbers
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 
@@ -18,13 +18,15 @@ class Sensors:
     """Measures q and v with Gaussian noise and a delay of some ticks. Noise on q is a step on the manifold."""
 
     def __init__(self, robot: Robot, noise: Mapping[str, ArrayLike] | None, ticks: int, seed: int) -> None:
+        if noise is not None:
+            instance("noise", noise, Mapping, 'a mapping of "q" and "v" to standard deviations')
         given = dict(noise or {})
         for name in given:
             if name not in ("q", "v"):
                 raise unknown_name("noise", name, ("q", "v"))
         self._robot = robot
         self._deviation = {name: _deviation(name, value, robot.nv) for name, value in given.items()}
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(integer("seed", seed))
         self._past: deque[tuple[Array, Array]] = deque(maxlen=ticks + 1)
         self.exact = not given and ticks == 0
 

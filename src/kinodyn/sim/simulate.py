@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import instance, nonnegative, positive
 from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot, require_robot
@@ -30,6 +30,7 @@ from kinodyn.sim.sensors import Sensors
 
 Signal: TypeAlias = Callable[[float, State], ArrayLike]
 Engine = Literal["native", "mujoco"]
+MAX_STEPS, MAX_ROWS = 10**9, 10**7  # of a run
 MAX_STEPS_PER_CALL = 2000  # of the core, so that a run can be interrupted
 
 
@@ -119,12 +120,18 @@ def simulate(
     """
     simulator = _simulator(robot, engine, dt, contacts, options)
     clock = Clock.from_times(positive("duration", duration), simulator.dt, control_dt, record_dt, delay)
+    if controller is not None and not callable(controller) and not isinstance(controller, ObservationController):
+        raise InputError(f"controller must be a function of (t, state) or have a method act, got {controller!r}")
+    if signals is not None:
+        instance("signals", signals, Mapping, "a mapping of name -> function of (t, state)")
+    schedule = PushSchedule(simulator.robot, pushes, simulator.dt)
+    schedule.require_before(duration)
     simulator.reset(q0, v0)
     run = Run(
         simulator,
         controller,
         clock,
-        PushSchedule(simulator.robot, pushes, simulator.dt),
+        schedule,
         Sensors(simulator.robot, noise, clock.delay, seed),
         _model(simulator.robot, model),
         dict(signals or {}),
@@ -150,8 +157,14 @@ class Clock:
         """Convert times [s] to numbers of steps; the error names the time that is not a multiple."""
         control = 1 if control_dt is None else _multiple("control_dt", control_dt, dt, "dt")
         record = control if record_dt is None else _multiple("record_dt", record_dt, dt, "dt")
-        late = 0 if delay == 0 else _multiple("delay", delay, control * dt, "control_dt")
-        return cls(_multiple("duration", duration, dt, "dt"), control, record, late)
+        late = 0 if nonnegative("delay", delay) == 0 else _multiple("delay", delay, control * dt, "control_dt")
+        steps = _multiple("duration", duration, dt, "dt")
+        if steps > MAX_STEPS or steps // record > MAX_ROWS:
+            raise InputError(
+                f"duration must be at most {MAX_STEPS} steps dt and {MAX_ROWS} rows record_dt, got {steps:.3g} steps "
+                f"of {dt:g} s; choose a larger dt or record_dt"
+            )
+        return cls(steps, control, record, late)
 
 
 class Run:
@@ -313,7 +326,7 @@ def _torques(robot: Robot, given: ArrayLike, shape: tuple[int, ...], t: float, c
         raise InputError(f"the controller returned None at {t:.6g} s; torques of shape {shape} are needed")
     try:
         tau = np.array(np.broadcast_to(np.asarray(given, dtype=float), shape))
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"the controller must return torques of shape {shape}, got {np.shape(given)}") from cause
     if not np.isfinite(tau).all():
         raise InputError(f"the controller returned torques that are not finite at {t:.6g} s")

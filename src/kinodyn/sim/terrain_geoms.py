@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import mujoco as mj
 import numpy as np
@@ -13,13 +14,15 @@ from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array
 from kinodyn.description.meshes import Faces, open_edges
-from kinodyn.dynamics.contact.ground import HeightField
+from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
-from kinodyn.sim.terrain import ground_geom
 from kinodyn.terrain import Box, Mesh, Terrain
+from kinodyn.terrain.shapes import axes_on
 
 CELL_SIZE = 0.02  # [m] of the height field that stands for a mesh that is not convex
 MAX_PARTS = 200  # convex parts of a mesh; beyond that it becomes a height field
+GROUND_DEPTH = 0.1  # [m] how far planes and height fields extend downwards
+MIN_HEIGHT = 1e-6  # [m] MuJoCo rejects a height field of zero height
 CONVEX = 1e-6  # relative volume between a part and its convex hull
 
 Add = Callable[..., None]
@@ -34,24 +37,46 @@ def add_terrain(spec: mj.MjSpec, terrain: Terrain, add: Add) -> None:
     for k, shape in enumerate(terrain.shapes):
         name = f"terrain {k}"
         if isinstance(shape, Box):
-            quaternion = Rotation.from_matrix(shape.pose[:3, :3]).as_quat()[[3, 0, 1, 2]]
-            half = 0.5 * shape.size
-            add(name=name, type=mj.mjtGeom.mjGEOM_BOX, size=half, pos=shape.pose[:3, 3], quat=quaternion)
+            place = {"pos": shape.pose[:3, 3], "quat": _quaternion(shape.pose[:3, :3])}
+            add(name=name, type=mj.mjtGeom.mjGEOM_BOX, size=0.5 * shape.size, **place)
         elif isinstance(shape, Mesh):
             _add_mesh(spec, shape, name, add)
+        elif isinstance(shape, Plane):
+            place = {"pos": shape.point, "quat": _quaternion(axes_on(shape.normal))}
+            add(name=name, type=mj.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, GROUND_DEPTH], **place)
         else:
-            add(**ground_geom(spec, shape, name))
+            add(**_field_geom(spec, shape, name))
 
 
 def _add_mesh(spec: mj.MjSpec, mesh: Mesh, name: str, add: Add) -> None:
     parts = _convex_parts(mesh)
     if not parts:
-        add(**ground_geom(spec, _as_field(mesh), name))
+        add(**_field_geom(spec, _as_field(mesh), name))
         return
     for k, (vertices, faces) in enumerate(parts):
         asset = f"{name} {k}"
         spec.add_mesh(name=asset, uservert=vertices.ravel(), userface=faces.ravel())
         add(name=asset, type=mj.mjtGeom.mjGEOM_MESH, meshname=asset)
+
+
+def _field_geom(spec: mj.MjSpec, field: HeightField, name: str) -> dict[str, Any]:
+    heights, (nx, ny) = field.heights, field.heights.shape
+    lowest, half = float(heights.min()), 0.5 * field.spacing * (np.array([nx, ny]) - 1)
+    spec.add_hfield(
+        name=name,
+        nrow=ny,
+        ncol=nx,
+        size=[*half, max(float(np.ptp(heights)), MIN_HEIGHT), GROUND_DEPTH],
+        userdata=(heights - lowest).T.ravel(),  # rows run along y
+    )
+    place = [*(field.origin + half), lowest]
+    return {"name": name, "type": mj.mjtGeom.mjGEOM_HFIELD, "hfieldname": name, "pos": place}
+
+
+def _quaternion(R: Array) -> Array:
+    """Convert a rotation to a quaternion, w first."""
+    quaternion: Array = Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]
+    return quaternion
 
 
 def _convex_parts(mesh: Mesh) -> list[tuple[Array, Faces]]:

@@ -15,6 +15,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.progress import ProgressBar
 from kinodyn.recording import Recording
+from kinodyn.recording.body import require_same_body
 from kinodyn.sim.render_worker import Job
 from kinodyn.sim.rendering import AZIMUTH, ELEVATION, SIZE, backend, checked_size, frames, make_job
 from kinodyn.tables import check_writable
@@ -75,6 +76,7 @@ def render_video(
     require_video(target, fps=fps, size=size)
     if not isinstance(recording, Recording) or recording.q.ndim != 2:
         raise InputError("recording must be a Recording of one robot; select one of a batch first")
+    require_same_body(recording, robot)
     step = positive("speed", speed) / fps
     times = np.arange(recording.time[0], recording.time[-1] + 0.5 * step, step)
     rows = np.clip(np.searchsorted(recording.time, times), 0, len(recording) - 1)

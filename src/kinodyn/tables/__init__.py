@@ -5,6 +5,7 @@ where the entries of its last axis have labels, `M.0.1` where they are numbered.
 """
 
 from kinodyn.tables.columns import (
+    MAX_BYTES,
     WRENCH,
     Columns,
     Labels,
@@ -15,11 +16,12 @@ from kinodyn.tables.columns import (
     spread,
     stack,
 )
-from kinodyn.tables.files import SUFFIXES, read, read_rows, row_count, write
-from kinodyn.tables.output import check_writable, write_file
+from kinodyn.tables.files import SUFFIXES, read, read_npz, read_rows, row_count, write
+from kinodyn.tables.output import check_writable, write_file, write_text
 from kinodyn.tables.parquet import read_about
 
 __all__ = [
+    "MAX_BYTES",
     "SUFFIXES",
     "WRENCH",
     "Columns",
@@ -29,6 +31,7 @@ __all__ = [
     "check_writable",
     "read",
     "read_about",
+    "read_npz",
     "read_rows",
     "refuse_repeated",
     "row_count",
@@ -37,6 +40,7 @@ __all__ = [
     "stack",
     "write",
     "write_file",
+    "write_text",
 ]
 
 

@@ -13,7 +13,7 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 
 WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")  # labels of a wrench
-MAX_BYTES = 1 << 34  # that a file may unpack to
+MAX_BYTES = 1 << 32  # that a file may unpack to, unless the caller asks for more
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 Labels: TypeAlias = Mapping[str, Sequence[str]]
@@ -95,10 +95,10 @@ def _entries(array: NDArray[Any]) -> list[NDArray[Any]]:
     return [np.ascontiguousarray(flat[:, k]) for k in range(flat.shape[1])]
 
 
-def check_size(file: Path, size: int) -> None:
+def check_size(file: Path, size: int, most: int = MAX_BYTES) -> None:
     """Raise if a file would unpack to too many bytes."""
-    if size > MAX_BYTES:
-        raise InputError(f"{file} would unpack to {size} bytes; at most {MAX_BYTES} are read")
+    if size > most:
+        raise InputError(f"{file} would unpack to {size} bytes; at most {most} are read")
 
 
 def is_float(cell: object) -> bool:

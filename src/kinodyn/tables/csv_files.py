@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from kinodyn.errors import InputError
 from kinodyn.tables.columns import Columns, Table, as_floats, check_size, is_float, refuse_repeated
 
+BYTES_PER_BYTE = 16  # that cells take in memory, at most, for each byte of the file: "1," is a string of 50 bytes
+
 
 def csv_text(columns: Columns) -> str:
     """Write columns as text."""
@@ -24,9 +26,9 @@ def csv_text(columns: Columns) -> str:
     return text.getvalue()
 
 
-def read_csv(file: Path) -> Table:
+def read_csv(file: Path, most: int) -> Table:
     """Read a CSV file; a first line of numbers has no names."""
-    check_size(file, file.stat().st_size)
+    check_size(file, BYTES_PER_BYTE * file.stat().st_size, most)
     rows = [row for row in csv.reader(file.read_text(encoding="utf-8-sig").splitlines()) if row]
     if not rows:
         raise InputError(f"{file} has 0 lines; give a line of column names and lines of numbers")

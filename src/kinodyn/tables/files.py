@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.errors import InputError
-from kinodyn.tables.columns import Columns, Labels, Table, check_size, spread
+from kinodyn.checks import as_path, integer
+from kinodyn.errors import InputError, KinodynError
+from kinodyn.tables.columns import MAX_BYTES, Columns, Labels, Table, check_size, spread
 from kinodyn.tables.csv_files import csv_text, read_csv
 from kinodyn.tables.output import write_file
 from kinodyn.tables.parquet import parquet_row_count, parquet_rows, read_parquet, write_parquet
@@ -23,7 +22,7 @@ from kinodyn.tables.parquet import parquet_row_count, parquet_rows, read_parquet
 SUFFIXES = (".csv", ".npz", ".parquet")
 
 
-def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES) -> Table:
+def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES, max_bytes: int = MAX_BYTES) -> Table:
     """Read a table.
 
     Parameters
@@ -32,6 +31,8 @@ def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES) ->
         A file that ends in one of `suffixes`.
     suffixes
         The formats that are accepted.
+    max_bytes
+        Size that the file may unpack to; a small file can contain a huge table.
 
     Returns
     -------
@@ -43,21 +44,18 @@ def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES) ->
     InputError
         If there is no such file, or it is broken, too large or contains pickled objects; with its name and the reason.
     """
-    file = Path(path)
+    file, most = as_path("path", path), integer("max_bytes", max_bytes, 1)
     suffix = file.suffix.lower()
     if suffix not in suffixes:
         raise InputError(f"{file} ends in {file.suffix!r}; tables end in {', '.join(suffixes)}")
-    if not file.is_file():
+    if not _is_file(file):
         raise InputError(f"{file} does not exist or is not a file")
     readers = {".csv": read_csv, ".npz": _read_npz, ".parquet": read_parquet}
     try:
-        table = readers[suffix](file)
-    except InputError:
+        table = readers[suffix](file, most)
+    except KinodynError:
         raise
-    except (
-        *(OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, MemoryError, NotImplementedError),
-        *(csv.Error, zipfile.BadZipFile, zlib.error, RecursionError, SyntaxError),
-    ) as cause:
+    except Exception as cause:  # readers of broken files raise exceptions of many types
         names = {".csv": "CSV", ".npz": "NPZ without pickle", ".parquet": "Parquet"}
         raise InputError(f"{file} cannot be read as {names[suffix]}: {cause}") from cause
     return table
@@ -142,10 +140,49 @@ def read_rows(path: str | os.PathLike[str], start: int, stop: int) -> Columns:
     return parquet_rows(file, start, stop)
 
 
-def _read_npz(file: Path) -> Table:
+def read_npz(path: str | os.PathLike[str], what: str, names: Sequence[str]) -> Columns:
+    """Read some arrays of an NPZ file, whatever its suffix; nothing is unpickled.
+
+    Parameters
+    ----------
+    path
+    what
+        What the file should be, for the message of an error: "a saved trajectory".
+    names
+        The names of the arrays.
+
+    Returns
+    -------
+    dict
+        Arrays by name.
+    """
+    try:
+        return _arrays(as_path("path", path), MAX_BYTES, names)
+    except KinodynError:
+        raise
+    except Exception as cause:  # readers of broken files raise exceptions of many types
+        raise InputError(f"{path} cannot be read as {what}: {cause}") from cause
+
+
+def _arrays(file: Path, most: int, names: Sequence[str] | None) -> Columns:
     with zipfile.ZipFile(file) as archive:
-        check_size(file, sum(member.file_size for member in archive.infolist()))
+        check_size(file, sum(member.file_size for member in archive.infolist()), most)
     with np.load(file, allow_pickle=False) as stream:
-        columns = {name: stream[name] for name in stream.files}
+        arrays = {name: stream[name] for name in (stream.files if names is None else names)}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # a member that does not begin as an .npy file is returned as bytes
+            raise InputError(f"{name!r:.60} must be an array")
+    return arrays
+
+
+def _is_file(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except (OSError, ValueError):  # a name that no system accepts
+        return False
+
+
+def _read_npz(file: Path, most: int) -> Table:
+    columns = _arrays(file, most, None)
     described = columns.pop("about", None)
     return Table(columns, None if described is None else json.loads(bytes(described.astype(np.uint8))))

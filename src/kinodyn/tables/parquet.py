@@ -49,14 +49,17 @@ def write_parquet(file: Path, arrays: Columns, labels: Labels, about: Any, const
         fixed = {name: array.tolist() for name, array in constants.items()}
         text = json.dumps({"about": about, "layout": layout, "constants": fixed})
         content = content.replace_schema_metadata({b"kinodyn": text.encode()})
-    write_file(file, lambda stream: parquet.write_table(content, stream))
+    # dictionaries of measured numbers, which hardly repeat, only cost time
+    repeated = [column.name for column in content.schema if not arrow.types.is_floating(column.type)]
+    write_file(file, lambda stream: parquet.write_table(content, stream, compression="zstd", use_dictionary=repeated))
 
 
-def read_parquet(file: Path) -> Table:
+def read_parquet(file: Path, most: int) -> Table:
     """Read a Parquet file."""
     with _opened(file) as opened:
-        groups = range(opened.metadata.num_row_groups)
-        check_size(file, sum(opened.metadata.row_group(k).total_byte_size for k in groups))
+        about = opened.metadata
+        declared = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+        check_size(file, max(declared, 8 * about.num_rows * about.num_columns), most)  # repeated values are stored once
         content = opened.read()
     return _table(file, content)
 

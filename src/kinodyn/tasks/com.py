@@ -6,10 +6,12 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.vector import VectorTask
 
 
+@displayed
 class ComTask(VectorTask):
     """Bring the CoM to a position.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.evaluated import EvaluatedRows, Function
 from kinodyn.tasks.task import Task, weights_of
 
 
+@displayed
 class CustomTask(EvaluatedRows, Task):
     """Bring a user-defined error to zero.
 

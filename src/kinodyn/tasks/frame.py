@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positions, shape_of
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.tasks.task import Task, frozen, weights_of
 
 
+@displayed
 class FrameTask(Task):
     """Bring a frame to a pose, or a point of it to a position.
 
@@ -61,7 +63,7 @@ class FrameTask(Task):
         required: bool = True,
         name: str | None = None,
     ) -> None:
-        super().__init__(name or str(frame), priority, gain, required)
+        super().__init__(str(frame) if name is None else name, priority, gain, required)
         self.frame = frame
         self.relative_to = relative_to
         self.point = frozen(numbers(f"point of {self.name!r}", point, 3))
@@ -71,7 +73,7 @@ class FrameTask(Task):
 
     def check_target(self, value: MatrixLike) -> Array:
         what = f"target of {self.name!r}"
-        return numbers(what, value, 3) if self.is_point else as_pose(value, what)
+        return positions(what, value) if self.is_point else as_pose(value, what)
 
     def check_weights(self, value: ArrayLike) -> Array:
         return weights_of(self.name, value, 3 if self.is_point else 6)
@@ -104,6 +106,7 @@ class FrameTask(Task):
         return slice(0, 3), slice(3, None)
 
 
+@displayed
 class ContactTask(FrameTask):
     """Keep a frame fixed: a foot on the ground, a hand on a rail.
 
@@ -134,5 +137,5 @@ class ContactTask(FrameTask):
 def _is_position(target: MatrixLike | None) -> bool:
     if target is None or hasattr(target, "as_matrix"):
         return False
-    shape = np.shape(target)
+    shape = shape_of(target)
     return len(shape) >= 1 and shape[-1] == 3

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.task import Task, frozen, weights_of
 
 
+@displayed
 class GazeTask(Task):
     """Point an axis of a frame at a position; rotation about that axis stays free.
 

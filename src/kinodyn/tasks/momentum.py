@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.vector import VectorTask
 
 
+@displayed
 class MomentumTask(VectorTask):
     """Move with a given momentum about the CoM.
 

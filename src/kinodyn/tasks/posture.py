@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.task import Task, weights_of
 
 
+@displayed
 class PostureTask(Task):
     """Bring the joints to a configuration, as a soft task of low priority.
 

@@ -18,10 +18,8 @@ from kinodyn.arrays import Array
 from kinodyn.checks import integer
 from kinodyn.description.messages import repair_hint
 from kinodyn.errors import InputError
-from kinodyn.layouts import block_size, layout, named_view
+from kinodyn.layouts import block_size, codes, layout, named_view
 from kinodyn.model.robot import Robot
-
-ERROR, JACOBIAN, DRIFT, LABELS, BRAKING_LABELS = range(5)  # what the core's `task_rows` returns
 
 
 class Rows(ABC):
@@ -192,7 +190,7 @@ class Rows(ABC):
         Array
             Errors (..., rows).
         """
-        return _compute(self, robot, q, np.zeros(robot.nv), ERROR)
+        return _compute(self, robot, q, np.zeros(robot.nv), "error")
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute the unweighted Jacobian (..., rows, nv): J v is the rate at which v reduces the error.
@@ -208,7 +206,7 @@ class Rows(ABC):
         Array
             Jacobians (..., rows, nv).
         """
-        return _compute(self, robot, q, np.zeros(robot.nv), JACOBIAN)
+        return _compute(self, robot, q, np.zeros(robot.nv), "jacobian")
 
     def drift(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
         """Compute (dJ/dt) v (..., rows) at joint velocities v (..., nv), for a target at rest.
@@ -226,7 +224,7 @@ class Rows(ABC):
         Array
             Drifts (..., rows).
         """
-        return _compute(self, robot, q, v, DRIFT)
+        return _compute(self, robot, q, v, "drift")
 
     def labels(self, robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Return labels (..., rows) of the rows, by default their indices; -1 for unused rows.
@@ -245,8 +243,8 @@ class Rows(ABC):
             Labels (..., rows).
         """
         if v is None:
-            return _compute(self, robot, q, np.zeros(robot.nv), LABELS)
-        return _compute(self, robot, q, v, BRAKING_LABELS)
+            return _compute(self, robot, q, np.zeros(robot.nv), "labels")
+        return _compute(self, robot, q, v, "braking_labels")
 
     def remaining_names(self, robot: Robot, q: Array, x: Array, dt: float) -> list[str]:
         """Name the rows that `remaining` returns, where they have names of their own.
@@ -300,7 +298,7 @@ class Block:
     def write_entry(self, entry: np.void, level: int) -> None:
         """Fill the entry of the core's table."""
         source = self.source
-        entry["kind"], entry["level"] = _core.task_kinds.index(source.kind), level
+        entry["kind"], entry["level"] = codes("task_kind")[source.kind], level
         entry["frame"], entry["reference"] = source.frames(self.robot)
         entry["rows"], entry["offset"] = self.rows, self.offset
         entry["inequality"], entry["required"] = source.inequality, source.required
@@ -345,8 +343,8 @@ def _sizes(kind: str, rows: int, robot: Robot) -> dict[str, int]:
     return {name: known[name] for name in asked}
 
 
-def _compute(source: Rows, robot: Robot, q: ArrayLike, v: ArrayLike, output: int) -> Array:
-    """Compute error, Jacobian or drift of all rows in the core, for a target at rest."""
+def _compute(source: Rows, robot: Robot, q: ArrayLike, v: ArrayLike, output: str) -> Array:
+    """Compute a "task_output" of all rows in the core, for a target at rest."""
     block = Block(robot, source)
     numbers = np.zeros((*source.batch(), block.size))
     block.attach(numbers)
@@ -356,4 +354,4 @@ def _compute(source: Rows, robot: Robot, q: ArrayLike, v: ArrayLike, output: int
             block.put(name, value)
     entry = np.zeros(1, dtype=layout("task_entry"))
     block.write_entry(entry[0], 0)
-    return _core.task_rows(robot, q, v, entry, numbers, block.rows, output)
+    return _core.task_rows(robot, q, v, entry, numbers, block.rows, codes("task_output")[output])

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers
+from kinodyn.checks import flag, numbers, shape_of
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.motion import Motion, vector
@@ -18,6 +19,7 @@ from kinodyn.tasks.rows import Rows
 FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # solvers are built for these values
 
 
+@displayed
 class Task(Motion, Rows):
     """Base class of tasks.
 
@@ -52,7 +54,7 @@ class Task(Motion, Rows):
 
     def __init__(self, name: str, priority: int, gain: float, required: bool) -> None:
         self._begin(name, priority)
-        self.required = bool(required)
+        self.required = flag(f"required of {name!r}", required)
         self.gain = gain
         self._rest()
         self._target: Array | None = None
@@ -247,7 +249,9 @@ def frozen(array: Array) -> Array:
 def weights_of(name: str, value: ArrayLike, size: int) -> Array:
     """Return weights (size,) from one number or several, or raise."""
     what = f"weights of {name!r}"
-    given = numbers(what, value) if np.ndim(value) == 0 else numbers(what, value, size)
+    given = numbers(what, value) if shape_of(value) == () else numbers(what, value, size)
+    if given.ndim > 1:
+        raise InputError(f"{what} must be one number or ({size},), got shape {given.shape}")
     result = np.array(np.broadcast_to(given, (size,)))
     if (result < 0).any():
         raise InputError(f"{what} must be nonnegative, got {value!r}")

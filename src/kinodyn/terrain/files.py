@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn.checks import numbers, positive
 from kinodyn.description.meshes import SUFFIXES, read_mesh
+from kinodyn.description.mjcf.guard import check_file
+from kinodyn.description.roots import Roots
 from kinodyn.dynamics.contact.ground import HeightField
 from kinodyn.errors import DescriptionError, InputError
 from kinodyn.terrain.height_map import MAX_CELLS
@@ -96,9 +98,10 @@ def from_mjcf(path: str | os.PathLike[str]) -> Terrain:
     Terrain
     """
     file = Path(path)
+    check_file(file, Roots(file))
     try:
         model = mj.MjModel.from_xml_path(str(file))
-    except (ValueError, OSError, mj.FatalError) as cause:
+    except (ValueError, TypeError, RuntimeError, MemoryError, OSError, mj.FatalError) as cause:
         raise DescriptionError(f"MuJoCo cannot read it: {cause}", file=file) from cause
     data = mj.MjData(model)
     mj.mj_kinematics(model, data)

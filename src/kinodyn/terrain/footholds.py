@@ -10,15 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import at_most, nonnegative, numbers, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.layouts import record
+from kinodyn.layouts import codes, record
 from kinodyn.terrain.height_map import HeightMap
 
-STATUS = ("supported", "no ground", "too steep", "too little of the sole is supported", "an edge is in the way")
+CODES = codes("foothold_status")
+STATUS = {  # by code
+    CODES["supported"]: "supported",
+    CODES["no_ground"]: "no ground",
+    CODES["too_steep"]: "too steep",
+    CODES["too_little"]: "too little of the sole is supported",
+    CODES["blocked"]: "an edge is in the way",
+}
 SPACING = 0.025  # [m] between the sample points of a sole, at most
 
 
+@displayed
 @dataclass(frozen=True)
 class FootholdRules:
     """Criteria for ground that supports a sole.
@@ -63,6 +72,7 @@ class FootholdRules:
         return record("foothold_rules", values)
 
 
+@displayed
 class SoleOutline:
     """A convex sole, as points at which a map is sampled.
 
@@ -78,11 +88,12 @@ class SoleOutline:
 
     def __init__(self, corners: ArrayLike, centre: ArrayLike | None = None, *, margin: float = 0.01) -> None:
         outline = numbers("corners", corners, 2)
+        at_most("corners", float(np.abs(outline).max(initial=0.0)), 10.0)
         if outline.ndim != 2 or len(outline) < 3:
             raise InputError(f"a sole needs at least three corners (n, 2), got shape {outline.shape}")
         low, high = outline.min(axis=0), outline.max(axis=0)
         self.corners: Array = outline.copy()
-        self.centre: Array = 0.5 * (low + high) if centre is None else numbers("centre", centre, 2).copy()
+        self.centre: Array = 0.5 * (low + high) if centre is None else vector("centre", centre, 2).copy()
         if not (high - low > 1e-3).all() or not _inside(outline, self.centre[None])[0]:
             raise InputError("a sole must be convex, counter-clockwise, wider than 1 mm, and contain its centre")
         count = np.maximum(np.ceil((high - low) / SPACING).astype(int), 3) + 1
@@ -90,11 +101,12 @@ class SoleOutline:
         grid = np.stack(np.meshgrid(*(np.linspace(low[k], high[k], count[k]) for k in range(2)), indexing="ij"), -1)
         grid = grid.reshape(-1, 2)
         self.inner: Array = np.unique(np.concatenate([grid[_inside(outline, grid)], outline]), axis=0)
-        wider = outline + margin * np.sign(outline - self.centre)
+        wider = outline + at_most("margin", nonnegative("margin", margin), 10.0) * np.sign(outline - self.centre)
         ring = [a + (b - a) * s for a, b in zip(wider, np.roll(wider, -1, axis=0), strict=True) for s in _parts(a, b)]
         self.outer: Array = np.array(ring)
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Footholds:
     """How soles rest on the ground.
@@ -108,7 +120,7 @@ class Footholds:
     support : (...)
         Fraction of the sole that the ground supports.
     code : (...) of int
-        Index of the status in `STATUS`; 0 is supported.
+        Code of the status, a key of `STATUS`.
     """
 
     height: Array
@@ -119,7 +131,7 @@ class Footholds:
     @cached_property
     def supported(self) -> NDArray[np.bool_]:
         """Whether the ground supports the sole (...)."""
-        return np.asarray(self.code == 0)
+        return np.asarray(self.code == CODES["supported"])
 
     @cached_property
     def normal(self) -> Array:

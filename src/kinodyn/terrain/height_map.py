@@ -10,6 +10,7 @@ from scipy import ndimage
 
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers, positive, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 MAX_CELLS = 8_000_000
@@ -17,6 +18,7 @@ MAX_HEIGHT = 1e4  # [m]
 SMOOTHING = 5  # cells of the median filter that removes noise from a map
 
 
+@displayed
 class HeightMap:
     """Heights of the ground in square cells.
 
@@ -38,7 +40,7 @@ class HeightMap:
     def __init__(self, heights: ArrayLike, *, cell: float, origin: ArrayLike = (0.0, 0.0)) -> None:
         try:
             grid = np.array(heights, dtype=float)
-        except (TypeError, ValueError) as cause:
+        except (TypeError, ValueError, OverflowError) as cause:
             raise InputError(f"heights must be numbers (nx, ny), got {heights!r}") from cause
         if grid.ndim != 2 or grid.size == 0 or grid.size > MAX_CELLS:
             raise InputError(f"heights must be (nx, ny) with 1 to {MAX_CELLS} cells, got shape {grid.shape}")

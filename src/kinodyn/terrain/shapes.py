@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, numbers, positive_vector, triangle_indices
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 
@@ -16,6 +17,7 @@ MAX_TRIANGLES = 500_000
 _UP = np.array([0.0, 0.0, 1.0])
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Box:
     """A box anywhere in the world.
@@ -67,6 +69,7 @@ class Box:
         return corners
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Mesh:
     """Triangles; a surface that is open or closed.
@@ -94,6 +97,12 @@ class Mesh:
 
 
 Shape = Plane | HeightField | Box | Mesh
+
+
+def axes_on(normal: Array) -> Array:
+    """Compute axes (3, 3), in columns, with z along the normal and x in the world's x-z plane."""
+    x = np.array([normal[2], 0.0, -normal[0]]) / np.hypot(normal[0], normal[2])
+    return np.column_stack([x, np.cross(normal, x), normal])
 
 
 def surface(shape: Shape, xy: Array) -> tuple[Array, Array]:

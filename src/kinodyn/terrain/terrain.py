@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
-from kinodyn.dynamics.contact.ground import HeightField, Plane
+from kinodyn.checks import numbers, positive_vector
+from kinodyn.display import displayed
+from kinodyn.dynamics.contact.ground import Ground, HeightField, Plane
 from kinodyn.errors import InputError
 from kinodyn.terrain.height_map import HeightMap, checked_region
-from kinodyn.terrain.shapes import Box, Mesh, Shape, surface
+from kinodyn.terrain.shapes import Box, Mesh, Shape, axes_on, surface
 
 MAX_SHAPES = 20_000
+BOX_DEPTH = 0.1  # [m] by which boxes that stand on a terrain extend into it, so that no foot gets below them
 EDGE = 1.0  # [m] of ground around the shapes that a map includes
 
 
-class Terrain:
+@displayed
+class Terrain(Ground):
     """Ground of any shape: planes, height fields, boxes and meshes; where they overlap the highest one counts.
 
     Parameters
@@ -63,6 +66,37 @@ class Terrain:
     def __repr__(self) -> str:
         return f"Terrain({self.name!r}, {len(self.shapes)} shapes)"
 
+    def with_box(self, x: float, y: float, size: ArrayLike) -> Terrain:
+        """Return this terrain with another box on it, such as a board or a table.
+
+        Parameters
+        ----------
+        x, y
+            Centre of the box, seen from above [m]; there must be ground.
+        size : (3,)
+            Length, width, and height above the ground [m]. The box is parallel to the ground below its centre, its
+            length along the slope of x.
+
+        Returns
+        -------
+        Terrain
+
+        Examples
+        --------
+        >>> import kinodyn as kd
+        >>> kd.terrain.flat().with_box(0.4, 0.0, (0.3, 0.6, 0.015)).height([0.4, 0.1])
+        array(0.015)
+        """
+        sides = positive_vector("size of the box", size, 3)
+        below = numbers("position of the box", (x, y), 2)
+        height, normal = self.surface(below)
+        if not np.isfinite(height):
+            raise InputError(f"there must be ground below the box, got x={x!r}, y={y!r}")
+        half = 0.5 * (sides + [0.0, 0.0, BOX_DEPTH])
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = axes_on(normal), np.array([*below, height]) + (sides[2] - half[2]) * normal
+        return Terrain([*self.shapes, Box(2.0 * half, T)], self.name)
+
     def surface(self, xy: ArrayLike) -> tuple[Array, Array]:
         """Compute height and normal of the ground.
 
@@ -86,6 +120,11 @@ class Terrain:
             higher = z > heights
             heights[higher], normals[higher] = z[higher], n[higher]
         return heights.reshape(places.shape[:-1]), normals.reshape(*places.shape[:-1], 3)
+
+    def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
+        points = numbers("p", p, 3)
+        surface, normals = self.surface(points[..., :2])
+        return (points[..., 2] - surface) * normals[..., 2], normals
 
     def height(self, xy: ArrayLike) -> Array:
         """Compute the height of the ground.
@@ -151,3 +190,14 @@ class Terrain:
         x, y = (low[k] + cell * (np.arange(shape[k]) + 0.5) for k in range(2))
         heights = self.height(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1))
         return HeightMap(heights, cell=cell, origin=(x[0], y[0]))
+
+
+def as_terrain(ground: object) -> Terrain:
+    """Return the ground of a simulator as a terrain; None is level at z = 0."""
+    if ground is None:
+        return Terrain([Plane()], "flat")
+    if isinstance(ground, Terrain):
+        return ground
+    if not isinstance(ground, Plane | HeightField):
+        raise InputError(f"ground must be a terrain.Terrain, contact.Plane or contact.HeightField, got {ground!r}")
+    return Terrain([ground], "ground")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.space import Space
@@ -17,6 +19,7 @@ from kinodyn.trajectory.space import Space
 Figure: TypeAlias = Any  # of matplotlib, which only plotting imports
 
 
+@displayed
 class Samples(NamedTuple):
     """Samples of a trajectory.
 
@@ -34,6 +37,18 @@ class Samples(NamedTuple):
     q: Array
     v: Array
     a: Array
+
+
+def evaluate_at(curve: Callable[[Array, int], Array], duration: float, t: ArrayLike, order: int) -> Array:
+    """Evaluate a curve over [0, duration] at any times (...) [s]; before and after that it is at rest."""
+    times = numbers("t", t)
+    inside = np.asarray(np.minimum(np.maximum(times, 0.0), duration))
+    value = curve(inside, order)
+    if order:
+        outside = inside != times
+        if outside.any():
+            value[outside] = 0.0
+    return value
 
 
 @runtime_checkable
@@ -64,6 +79,7 @@ class Trajectory(Protocol):
         ...
 
 
+@displayed
 class JointTrajectory(ABC):
     """Base class of trajectories of a robot, or of a plain vector where `robot` is None.
 
@@ -103,15 +119,7 @@ class JointTrajectory(ABC):
         -------
         (..., nq) or (..., nv) array
         """
-        times = numbers("t", t)
-        integer("order", order, 0, 3)
-        inside = np.minimum(np.maximum(times, 0.0), self.duration)
-        value = self._evaluate(np.asarray(inside), int(order))
-        if order:
-            outside = inside != times
-            if outside.any():
-                value[outside] = 0.0
-        return value
+        return evaluate_at(self._evaluate, self.duration, t, integer("order", order, 0, 3))
 
     @abstractmethod
     def _evaluate(self, t: Array, order: int) -> Array:
@@ -214,6 +222,7 @@ class _Stretched(JointTrajectory):
         return np.asarray(self.path(np.minimum(t / self.factor, self.path.duration), order) / self.factor**order)
 
 
+@displayed
 class TimedPath(JointTrajectory):
     """A path with a timing law: at time t it is where `path` is at its own time s = law(t).
 

@@ -76,7 +76,7 @@ def _limit(space: Space, what: str, given: LimitLike | None, own: Array) -> Arra
 def _number(what: str, value: ArrayLike) -> Array:
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError(f"{what} must be positive numbers, inf for no limit, got {value!r}") from cause
     if np.isnan(array).any():
         raise InputError(f"{what} must be positive numbers, inf for no limit, got {value!r}")

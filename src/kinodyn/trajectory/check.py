@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory, Trajectory
@@ -25,6 +26,7 @@ Wrenches: TypeAlias = Callable[[Array], Mapping[str, ArrayLike]]
 ORDERS: tuple[tuple[Kind, int], ...] = (("velocity", 1), ("acceleration", 2), ("jerk", 3))
 
 
+@displayed
 @dataclass(frozen=True)
 class LimitViolation:
     """A limit that one joint violates.
@@ -58,6 +60,7 @@ class LimitViolation:
         )
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class LimitCheck:
     """Result of `check`; true in a boolean context when no limit is violated.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import Samples, sample_times
@@ -24,6 +25,7 @@ TOLERANCE = 1e-9  # beyond limits, for rounding
 State = tuple[Array, Array, Array]
 
 
+@displayed
 @dataclass(frozen=True)
 class RetargetResult:
     """Result of `OnlineTrajectory.retarget`; true in a boolean context when the target was accepted.
@@ -50,6 +52,7 @@ class RetargetResult:
         return self.status == "accepted"
 
 
+@displayed
 class OnlineTrajectory:
     """A jerk-limited trajectory whose target can be changed at any time.
 

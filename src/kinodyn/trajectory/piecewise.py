@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.space import Space
 
 
+@displayed
 class PiecewisePolynomial(JointTrajectory):
     """A trajectory that from knot k on is integrate(base_k, x_k(t - knot_k)), each x_k a polynomial.
 

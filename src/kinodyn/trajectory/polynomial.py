@@ -200,7 +200,7 @@ def _conditions(conditions: Sequence[Condition]) -> list[tuple[float, int, Array
     rows = []
     try:
         parts = [(float(time), order, value) for time, order, value in conditions]
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise InputError("conditions must be a list of (time, order, value)") from cause
     for time, order, value in parts:
         nonnegative("the time of a condition", time)

@@ -10,6 +10,7 @@ import numpy as np
 from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.checks import one_of
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory
@@ -22,6 +23,7 @@ MAX_ROUNDS = 30  # of adding sample times where a torque limit is violated betwe
 ROUNDING_MARGIN = 1e-10  # by which the speed scale is reduced below the computed one
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class RetimeResult:
     """Result of `retime`; true in a boolean context when there is a trajectory within limits.

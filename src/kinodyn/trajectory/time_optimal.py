@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.checks import integer
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory, TimedPath
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.check import LimitCheck, check
-from kinodyn.trajectory.piecewise import PiecewisePolynomial
+from kinodyn.trajectory.corners import find_corners
+from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.space import Space
 from kinodyn.trajectory.spline import cubic_spline, quintic_spline
 
@@ -25,6 +27,7 @@ REFIT_TOLERANCE = 1e-6  # between the refitted path and the given trajectory [ra
 TIGHTENING_MARGIN = 1e-6  # by which limits are tightened beyond the violation
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class TimeOptimalResult:
     """Result of `time_optimal`; true in a boolean context when there is a trajectory.
@@ -82,7 +85,8 @@ def time_optimal(
     ----------
     path : (n, nq) or JointTrajectory
         Waypoints, interpolated by a natural cubic spline; or a trajectory, whose path is refitted over its arc length
-        within 1e-6 rad or m, since a trajectory that starts from rest has no tangent there.
+        within 1e-6 rad or m, since a trajectory that starts from rest has no tangent there. Where the trajectory
+        reverses, or stops and goes on in another direction, the result stops too.
     velocity : () or (nv,), or dict of joint -> limit, optional
         [rad/s, m/s]; by default the robot's.
     acceleration : () or (nv,), or dict of joint -> limit, optional
@@ -103,16 +107,38 @@ def time_optimal(
     computed by their library toppra.
     """
     integer("grid", grid, 10)
-    curve, deviation = _curve(path, robot)
-    space = curve.space
+    curves, deviation = _curves(path, robot)
+    space = curves[0].space
     bounds = motion_bounds(space, velocity, acceleration, None, None if torque is False else torque)
     dynamic = torque is not False and robot is not None and robot.base == "fixed"
     dynamic = dynamic and bool(np.isfinite(bounds.torque).any())
     if not dynamic and not np.isfinite([bounds.velocity, bounds.acceleration]).any():
         raise InputError("there is no limit; give velocity or acceleration, or a robot that has some")
-    problem = _Problem(curve, robot if dynamic else None, bounds)
     limits = {"velocity": velocity, "acceleration": acceleration, "torque": torque if dynamic else False}
-    return _solve(problem, limits, int(grid), deviation)
+    parts = []
+    for curve in curves:
+        part = _solve(_Problem(curve, robot if dynamic else None, bounds), limits, int(grid), deviation)
+        if part.trajectory is None:
+            return part
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else _joined(parts, limits)
+
+
+def _joined(parts: list[TimeOptimalResult], limits: dict[str, Any]) -> TimeOptimalResult:
+    """Concatenate the motions along the parts of a path, each from rest to rest."""
+    motions = [part.trajectory for part in parts if part.trajectory is not None]
+    curve = joined([cast(PiecewisePolynomial, motion.path) for motion in motions])
+    starts = np.cumsum([0.0, *(motion.path.duration for motion in motions[:-1])])
+    laws = [_shifted(cast(PiecewisePolynomial, motion.law), s) for motion, s in zip(motions, starts, strict=True)]
+    motion = TimedPath(curve, joined(laws))
+    report = check(curve.robot, motion, **limits)
+    return _result(motion, report, parts[0].deviation, sum(part.grid for part in parts))
+
+
+def _shifted(law: PiecewisePolynomial, start: float) -> PiecewisePolynomial:
+    coefficients = law.coefficients.copy()
+    coefficients[0] += start
+    return PiecewisePolynomial(law.space, law.knots.copy(), law.base.copy(), coefficients)
 
 
 def _solve(problem: _Problem, limits: dict[str, Any], grid: int, deviation: float) -> TimeOptimalResult:
@@ -144,15 +170,18 @@ def _result(motion: TimedPath, report: LimitCheck, deviation: float, grid: int) 
     return TimeOptimalResult(motion, "solved", "", report, deviation, grid)
 
 
-def _curve(path: ArrayLike | JointTrajectory, robot: Robot | None) -> tuple[PiecewisePolynomial, float]:
+def _curves(path: ArrayLike | JointTrajectory, robot: Robot | None) -> tuple[list[PiecewisePolynomial], float]:
+    """Return the smooth parts of the path, each over its length, and how far they are from the one given."""
     if not isinstance(path, JointTrajectory):
         shape = np.shape(path)
         if len(shape) != 2 or shape[0] < 2:
             raise InputError(f"path must be waypoints (n, nq), at least two, or a trajectory, got shape {shape}")
-        return _by_length(Space(robot, shape[1]), np.asarray(path, dtype=float), robot), 0.0
+        return [_by_length(Space(robot, shape[1]), np.asarray(path, dtype=float), robot)], 0.0
     if path.robot is not robot:
         raise InputError("the trajectory belongs to another robot; pass the robot that it was made with")
-    return _refit(path)
+    ends = [0.0, *find_corners(path), path.duration]
+    parts = [_refit(path, begin, end) for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [curve for curve, _ in parts], max(deviation for _, deviation in parts)
 
 
 def _by_length(space: Space, waypoints: Array, robot: Robot | None) -> PiecewisePolynomial:
@@ -164,10 +193,10 @@ def _by_length(space: Space, waypoints: Array, robot: Robot | None) -> Piecewise
     return cubic_spline(q, np.concatenate([[0.0], np.cumsum(steps)]), ends="natural", robot=robot)
 
 
-def _refit(path: JointTrajectory) -> tuple[PiecewisePolynomial, float]:
-    """Refit the path of a trajectory over its arc length, doubling the points until it is close enough."""
+def _refit(path: JointTrajectory, begin: float, end: float) -> tuple[PiecewisePolynomial, float]:
+    """Refit the path of a trajectory between two times over its arc length, doubling the points as needed."""
     space, count, deviation = path.space, 50, np.inf
-    t = np.linspace(0.0, path.duration, 20001)
+    t = np.linspace(begin, end, 20001)
     speed = np.linalg.norm(path(t, 1), axis=1)
     length = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2 * np.diff(t))])
     if not length[-1] > 0.0:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import integer
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.axes import Axes, Ends
@@ -28,6 +29,7 @@ RATE_SCALES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are s
 MEAN_DURATION_WEIGHT = 1e-3  # weight in the cost of the joints that are not the slowest
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class JerkLimitedResult:
     """Result of `jerk_limited_waypoints`.

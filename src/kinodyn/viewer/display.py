@@ -60,7 +60,7 @@ class Display(ABC):
         self.server = open_server(host, port, robot.name)
         with self._close_on_error():
             self.host, self.port = host, self.server.get_port()
-            self.url = address(host, self.port)
+            self.url = address(host, self.port, self.server.token)
             self._page = Page(self.server, robot, q, dragging, world)
             self.q_start = self._page.q_start
 

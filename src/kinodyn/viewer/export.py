@@ -11,6 +11,7 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
+from kinodyn.tables.output import write_text
 from kinodyn.viewer.overlays import Layers, main_frame
 from kinodyn.viewer.playback import Recordings, Track, make_tracks
 from kinodyn.viewer.robot_group import RobotGroup
@@ -68,9 +69,7 @@ def export_html(
     if not target.parent.is_dir():
         raise InputError(f"the folder {str(target.parent)!r} does not exist; create it first")
     page = _render(robot, tracks, layers, np.linspace(0.0, duration, count))
-    part = target.with_name(target.name + ".part")  # the file appears complete or not at all
-    part.write_text(page, encoding="utf-8")
-    part.replace(target)
+    write_text(target, page)
     return target
 
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
+from kinodyn.recording.body import require_same_body
 from kinodyn.retarget.result import HUMAN
 from kinodyn.viewer.snapshot import Snapshot, check_configuration
 
@@ -20,6 +22,7 @@ MAX_ROBOTS = 12  # side by side
 Recordings = Recording | Sequence[Recording] | Mapping[str, Recording]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Track:
     """The motion of one robot.
@@ -105,6 +108,7 @@ def _members(robot: Robot, name: str, recording: Recording) -> list[Track]:
             f"recording {name!r} of {recording.robot!r} has nq, nv = {sizes}, "
             f"{robot.name!r} has {robot.nq}, {robot.nv}; give the robot that was recorded"
         )
+    require_same_body(recording, robot, f"recording {name!r}")
     if not recording.batch:
         check_configuration(robot, recording.q[0])
         return [Track(name, robot, recording)]
@@ -117,6 +121,7 @@ def _members(robot: Robot, name: str, recording: Recording) -> list[Track]:
     return [Track(f"{name} {index}", robot, recording.member(*index)) for index in indices]
 
 
+@displayed
 class Player:
     """The clock of a playback.
 

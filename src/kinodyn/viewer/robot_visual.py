@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -10,8 +9,9 @@ import viser
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
+from kinodyn.description.messages import one_warning, warn
 from kinodyn.description.types import Link, Shape
-from kinodyn.errors import DescriptionError, DescriptionWarning
+from kinodyn.errors import DescriptionError
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.viewer.colours import Colour, colourful, link_colour, shape_colour, shape_opacity
@@ -110,7 +110,8 @@ class RobotVisual:
 
     def _draw(self) -> None:
         links = self.robot.description.links
-        shown = {link.name: _visible(link) for link in links}
+        with one_warning(self.robot.description.source or self.robot.name):
+            shown = {link.name: _visible(link) for link in links}
         by_link = not colourful([shape for shapes in shown.values() for shape, _ in shapes])
         order = {body: k for k, body in enumerate(self.bodies)}
         for link in links:
@@ -161,7 +162,7 @@ def _readable(link: str, shapes: tuple[Shape, ...]) -> list[tuple[Shape, DrawnMe
         try:
             found.append((shape, mesh_of(shape)))
         except DescriptionError as cause:
-            warnings.warn(f"link {link!r} is drawn without a shape: {cause}", DescriptionWarning, stacklevel=6)
+            warn(f"link {link!r} is drawn without a shape: {cause}", None)
     return found
 
 

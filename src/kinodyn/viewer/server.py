@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import threading
 import warnings
@@ -20,7 +21,15 @@ _CONSOLE_LOCK = threading.Lock()
 
 
 class PageServer(viser.ViserServer):
-    """A viser server that never opens a tunnel to the internet."""
+    """A viser server that never opens a tunnel to the internet.
+
+    Attributes
+    ----------
+    token : str
+        What the address of the page must contain; empty if only this machine can reach the server.
+    """
+
+    token = ""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Reject the request: a page can send it, and it would make the viewer public."""
@@ -30,25 +39,29 @@ class PageServer(viser.ViserServer):
 def open_server(host: str, port: int | None, title: str) -> PageServer:
     """Start a server at `host` on `port`, or on a free port if None.
 
-    Raises KinodynError if the address is not available, and warns if other machines can reach the host.
+    If other machines can reach the host, the address of the page contains a token, without which nothing is served.
+
+    Raises KinodynError if the address is not available.
     """
     _check(host, port)
-    if not is_local(host):
+    token = "" if is_local(host) else secrets.token_urlsafe(16)
+    if token:
         warnings.warn(
-            f"the viewer listens on {host}: everybody who can reach this machine can see and move the robot; "
-            f"use {LOCALHOST} for local access only",
+            f"the viewer listens on {host}: everybody who has its address, which is sent unencrypted, can see and move "
+            f"the robot; use {LOCALHOST} for local access only",
             UserWarning,
             stacklevel=4,
         )
     _require_free(host, port or 0)
-    with _silent(), same_origin_only(host) as patched:
+    with _silent(), same_origin_only(host, token) as patched:
         server = PageServer(host=host, port=port or 0, label=title, verbose=False)
     if not patched:
         close_server(server)
         raise KinodynError("this version of viser cannot reject pages of other sites; kinodyn is tested with viser 1.1")
     if port is not None and server.get_port() != port:  # viser silently takes the next one
         close_server(server)
-        raise KinodynError(f"port {port} of {host} is in use; give another one, or None for a free one")
+        raise InputError(f"port {port} of {host} is in use; give another one, or None for a free one")
+    server.token = token
     return server
 
 
@@ -58,10 +71,10 @@ def close_server(server: viser.ViserServer) -> None:
         server.stop()
 
 
-def address(host: str, port: int) -> str:
-    """Return the address of the page."""
+def address(host: str, port: int, token: str = "") -> str:
+    """Return the address of the page, with the token that it needs, if any."""
     shown = LOCALHOST if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+    return f"http://{shown}:{port}" + (f"/?token={token}" if token else "")
 
 
 def _check(host: str, port: int | None) -> None:
@@ -80,7 +93,7 @@ def _require_free(host: str, port: int) -> None:
             probe.bind(place)
     except OSError as cause:
         location = f"port {port} of {host}" if port else f"host {host!r}"
-        raise KinodynError(f"the viewer cannot listen on {location}: {cause.strerror or cause}") from cause
+        raise InputError(f"the viewer cannot listen on {location}: {cause.strerror or cause}") from cause
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.viewer.dragging import Dragging
@@ -31,6 +32,7 @@ from kinodyn.viewer.walking_viewer import WalkingViewer
 PANEL_PERIOD = 12  # ticks between updates of the panels: five updates per second
 
 
+@displayed
 class Viewer(WalkingViewer, PlanningViewer):
     """A robot in a web page served by this machine.
 
@@ -227,7 +229,6 @@ class Viewer(WalkingViewer, PlanningViewer):
             player.play()
 
     def pause(self) -> None:
-        """Pause the playback."""
         with self._lock:
             self.planning.player.pause()
             if self.player is not None:
@@ -279,7 +280,6 @@ class Viewer(WalkingViewer, PlanningViewer):
         return self.player
 
     def _enter(self, mode: Mode) -> None:
-        """Change what moves the robot."""
         if mode != "walk" and self.walker is not None:
             self.walker.stop()
         if mode != "play" and self.player is not None:

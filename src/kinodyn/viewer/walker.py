@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.checks import numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -24,6 +25,7 @@ FALL_TIME = 1.5  # [s] that a fall is shown before the simulation pauses
 TICKS_PER_CLOCK_CHECK = 4  # control ticks between readings of the clock, 8 ms
 
 
+@displayed
 class Walker:
     """A walk that continues until it is stopped.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot, FreeRotation
 from kinodyn.balance.legs import MIN_JOINTS, Knee, Legs, find_knee, find_legs, moving_chain
 from kinodyn.balance.lipm import natural_frequency
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
 from kinodyn.ik.whole_body_result import WholeBodyResult
@@ -27,6 +29,7 @@ MIN_CONTROL = 0.02  # least singular value of the leg's Jacobian, in leg lengths
 ANKLE_FRACTION = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
 AXES = ("roll", "pitch", "yaw")
 STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
+PARALLEL = 1e-9  # 1 - cosine of the angle within which an axis counts as vertical
 MIN_RANGE = 0.02  # [rad or m] of a joint that counts as moving
 
 
@@ -35,6 +38,7 @@ def opposite(side: str) -> str:
     return "right" if side == "left" else "left"
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Biped:
     """Measurements of a robot with two feet, made by `Biped.from_robot`.
@@ -330,6 +334,16 @@ def _min_width(left: Foot, right: Foot) -> float:
     return inner + 0.1 * float(left.size[1])
 
 
+def upright_base(name: str, T_base: Array, *, priority: int = 1, required: bool = True) -> list[FrameTask]:
+    """Make the tasks that keep a base at the height and the orientation of a pose (4, 4), whatever its axes are."""
+    options: dict[str, Any] = {"priority": priority, "required": required}
+    up = np.abs(T_base[2, :3])  # rows of the error of a pose are along the axes of the frame
+    if up.max() > 1.0 - PARALLEL:
+        return [FrameTask(name, T_base, weights=[*up.round(), 1, 1, 1], **options)]
+    height = FrameTask(name, T_base[:3, 3], weights=(0, 0, 1), name="height of the base", **options)
+    return [FrameTask(name, T_base, weights=(0, 0, 0, 1, 1, 1), **options), height]
+
+
 def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Array:
     """Find the walking stance: the base at the height at which the legs have the given length."""
     q = find_legs(robot).q.copy()
@@ -346,12 +360,11 @@ def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Arra
     feet = [FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), priority=0) for foot in (left, right)]
     com = ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1)
     posture = PostureTask(q, priority=3, required=False)
-    name, upright = robot.joints[0].child, (0, 0, 1, 1, 1, 1)
-    base = FrameTask(name, T_base, weights=upright, priority=1)
-    found = WholeBody(robot, [*feet, base, com, posture]).solve(q, tolerance=1e-4)
+    name = robot.joints[0].child
+    found = WholeBody(robot, [*feet, *upright_base(name, T_base), com, posture]).solve(q, tolerance=1e-4)
     if not found.success:  # joint limits: the base takes the nearest height and orientation that they allow
-        near = FrameTask(name, T_base, weights=upright, priority=2, required=False)
-        found = WholeBody(robot, [*feet, com, near, posture]).solve(q, iterations=300, tolerance=STANCE_TOLERANCE)
+        near = upright_base(name, T_base, priority=2, required=False)
+        found = WholeBody(robot, [*feet, com, *near, posture]).solve(q, iterations=300, tolerance=STANCE_TOLERANCE)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)
         raise KinodynError(f"{robot.name!r} has no stance on two flat feet {width:.3g} m apart: {why}")

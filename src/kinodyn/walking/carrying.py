@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import KinodynError
 from kinodyn.ik import WholeBody
 from kinodyn.model.chain import first_joint_position, reach_bounds
 from kinodyn.model.robot import Robot
 from kinodyn.sim import Load
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
-from kinodyn.walking.biped import Biped
+from kinodyn.walking.biped import Biped, upright_base
 from kinodyn.walking.hands import arm_joints, hands
 
 HAND_WEIGHT, HAND_FREQUENCY = 10.0, 4.0  # of the tasks that hold the box; the frequency in natural frequencies
@@ -24,6 +25,7 @@ BOX_OFFSET = (0.45, -0.5)  # of the box ahead of and above the shoulders, as fra
 BOX_WIDTH = 1.25  # of the box, relative to the distance of the shoulders: elbows stay clear of the trunk
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Carrying:
     """A box in both hands.
@@ -100,9 +102,9 @@ def _stance(body: Biped, holding: list[FrameTask], q0: Array | None = None) -> A
     feet = [
         FrameTask(foot.frame, kinematics.pose(robot, body.q, foot.frame), priority=0) for foot in body.feet.values()
     ]
-    base = FrameTask(robot.joints[0].child, body.base, weights=(0, 0, 1, 1, 1, 1), priority=1)
+    base = upright_base(robot.joints[0].child, body.base)
     com = ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1)
-    tasks = [*feet, base, com, *holding, PostureTask(q, priority=2, required=False)]
+    tasks = [*feet, *base, com, *holding, PostureTask(q, priority=2, required=False)]
     found = WholeBody(robot, tasks).solve(q, tolerance=1e-4)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,22 +9,21 @@ import numpy as np
 from kinodyn import dynamics
 from kinodyn.balance.legs import find_legs, moving_chain
 from kinodyn.description.types import Joint
-from kinodyn.errors import DescriptionWarning
+from kinodyn.errors import warn
 from kinodyn.model.robot import Robot
 
 MIN_INERTIA = 1e-5  # [kg m^2] that a joint has to move
-LEG_EFFORT, OTHER_EFFORT = (
-    0.5,
-    0.15,
-)  # default effort limits, as fractions of the weight times the height of the base
+# Effort limits as fractions of the weight times the height of the hips: defaults, and what no motor of a robot has.
+LEG_EFFORT, OTHER_EFFORT, MAX_EFFORT = 0.5, 0.15, 5.0
 
 
 def completed(robot: Robot) -> Robot:
     """Complete a robot for walking.
 
     Joints that move nothing with inertia, such as fingers without mass, get armature. Joints of which the effort limit
-    is not stated get one from the weight and the length of the legs: infinite ones, and those of a file that gives 0
-    for both effort and velocity, which many exporters write for unknown.
+    is not stated get one from the weight and the length of the legs: infinite ones, those that are several times as
+    large as any motor needs, such as 20,000 N m, and those of a file that gives 0 for both effort and velocity, which
+    many exporters write for unknown.
 
     Parameters
     ----------
@@ -46,35 +44,36 @@ def completed(robot: Robot) -> Robot:
 
 
 def _with_limits(robot: Robot) -> Robot:
+    legs = find_legs(robot)
+    if not legs.feet:
+        return robot
+    chains = [moving_chain(robot, foot) for foot in legs.feet]
+    places = [[legs.pose[link][2, 3] for link in chain[1:]] for chain in chains]
+    height = max(max(place) - place[-1] for place in places)
+    scale = robot.mass * float(np.linalg.norm(robot.gravity)) * float(height)
     moving = {joint.name for joint in robot.joints if joint.mimic is None and joint.v.stop - joint.v.start == 1}
-    unknown = [joint.name for joint in robot.description.joints if joint.name in moving and _unstated(joint)]
+    unknown = [joint.name for joint in robot.description.joints if joint.name in moving and _unstated(joint, scale)]
     if not unknown:
         return robot
-    legs = find_legs(robot)
-    chains = [set(moving_chain(robot, foot)) for foot in legs.feet]
-    base = legs.pose[robot.joints[0].child][2, 3] - min(legs.pose[foot][2, 3] for foot in legs.feet)
-    scale = robot.mass * float(np.linalg.norm(robot.gravity)) * float(base)
     joints = []
     for joint in robot.description.joints:
         if joint.name in unknown:
             part = LEG_EFFORT if any(joint.child in chain for chain in chains) else OTHER_EFFORT
             joint = replace(joint, effort=part * scale, velocity=joint.velocity or np.inf)
-        elif joint.mimic is not None and _unstated(joint):  # a follower's limits bind its leader
+        elif joint.mimic is not None and _unstated(joint, scale):  # a follower's limits bind its leader
             joint = replace(joint, effort=np.inf, velocity=joint.velocity or np.inf)
         joints.append(joint)
     listed = ", ".join(unknown[:6]) + (f" and {len(unknown) - 6} others" if len(unknown) > 6 else "")
-    warnings.warn(
+    warn(
         f"joints of {robot.name!r} without an effort limit get {LEG_EFFORT * scale:.3g} N m in the legs and "
-        f"{OTHER_EFFORT * scale:.3g} N m elsewhere: {listed}",
-        DescriptionWarning,
-        stacklevel=4,
+        f"{OTHER_EFFORT * scale:.3g} N m elsewhere: {listed}"
     )
     changed = replace(robot.description, joints=tuple(joints))
     return Robot(changed, gravity=robot.gravity, armature=robot.armature, damping=robot.damping)
 
 
-def _unstated(joint: Joint) -> bool:
-    return bool(np.isinf(joint.effort)) or (joint.effort == 0.0 and joint.velocity == 0.0)
+def _unstated(joint: Joint, scale: float) -> bool:
+    return joint.effort > MAX_EFFORT * scale or (joint.effort == 0.0 and joint.velocity == 0.0)
 
 
 def _with_inertia(robot: Robot) -> Robot:
@@ -84,7 +83,7 @@ def _with_inertia(robot: Robot) -> Robot:
         return robot
     names = [joint.name for joint in robot.joints if joint.mimic is None and joint.v.start in light]
     text = f"joints of {robot.name!r} without inertia get an armature of {MIN_INERTIA:g} kg m^2: {', '.join(names)}"
-    warnings.warn(text, DescriptionWarning, stacklevel=4)
+    warn(text)
     armature = robot.armature.copy()
     armature[light] += MIN_INERTIA
     return robot.replace(armature=armature)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -29,6 +30,7 @@ from kinodyn.walking.upper_body import UpperBody
 UNEVEN = 0.03  # [m] difference of height of two feet
 
 
+@displayed
 class WalkingController:
     """Walking controller: a planner provides references, and inverse dynamics the torques that track them.
 
@@ -101,7 +103,7 @@ class WalkingController:
         self._stands = dict.fromkeys(SIDES, True)
         self._edges = dict.fromkeys(SIDES, "sole")  # part of each foot that stands
         self._loading_time = self.settings.loading_time
-        self._stance_height = self._base_height(State(self.robot, self.body.q))
+        self._stance_height = self._com_height(State(self.robot, self.body.q))
         self._com_velocity = np.zeros(3)  # filtered
         self._com_feedback = CoMFeedback(self.body, self.planner, dt)
         self._lowering = BodyLowering(self.body, self.planner)
@@ -179,7 +181,7 @@ class WalkingController:
         """
         observation = self._with_own_state(observation)
         t, state = observation.time, observation.state
-        if self.fallen is None and self._base_height(state) < self.settings.fall_height * self._stance_height:
+        if self.fallen is None and self._com_height(state) < self.settings.fall_height * self._stance_height:
             self.fallen = t
         if self.fallen is not None:
             return np.zeros(self.robot.nv)
@@ -200,7 +202,12 @@ class WalkingController:
         force = state.momentum_matrix[:3] @ result.a + state.momentum_bias[:3]
         self._com_velocity += (self.dt / self.robot.mass) * force  # prediction for the next tick
         self.signals["relaxed"] = float(not result.success)
-        return result.tau
+        return result.tau if observation.elastic is None else self._without_springs(result.tau, observation.elastic)
+
+    def _without_springs(self, tau: Array, elastic: Array) -> Array:
+        """Return the torques (nv,) of the motors that have the desired ones in sum with those of springs."""
+        limits = self.robot.limits.effort
+        return np.asarray(np.clip(tau - elastic, -limits, limits))
 
     def _with_own_state(self, observation: Observation) -> Observation:
         """Return the observation with a state of the controller's own model, which may include a load."""
@@ -226,9 +233,9 @@ class WalkingController:
         self.planner.ground.estimate = ground
         self.signals["gradient"] = np.array(ground.gradient)
 
-    def _base_height(self, state: State) -> float:
-        """Return the height of the base above the lower foot [m]."""
-        return float(state.q[2]) - min(float(state.pose(foot.frame)[2, 3]) for foot in self.body.feet.values())
+    def _com_height(self, state: State) -> float:
+        """Return the height of the CoM above the lower foot [m]."""
+        return float(state.com[2]) - min(float(state.pose(foot.frame)[2, 3]) for foot in self.body.feet.values())
 
     def _plan(self, t: float, state: State) -> Reference:
         """Replan periodically, or as soon as the robot has left the last plan."""

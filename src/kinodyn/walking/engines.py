@@ -39,7 +39,7 @@ def make_simulator(
         Frames other than the feet whose contact forces MuJoCo reports.
     options
         "mujoco": fields of `sim.MujocoSettings`. "native": `contacts`, "hard" (default) or "soft"; `friction`, the
-        coefficient of the ground, 1 by default; `ground`, a `contact.Plane` (default) or `contact.HeightField`; `dt`
+        coefficient of the ground, 1 by default; `ground`, as in `sim.MujocoSettings`; `dt`
         [s], by default 1 ms with hard and 0.5 ms with soft contacts; `stops` and `joint_friction`, as `stops` and
         `friction` of `sim.NativeSimulator`.
 

@@ -22,6 +22,7 @@ TRIAL_STEPS = 4
 TRIAL_INTERVAL = 0.1  # [s] between the configurations that are solved for
 POSITION_TOLERANCE = 5e-3  # [m]
 VELOCITY_TOLERANCE = 1.05  # on joint velocity limits: the trial has flat feet and a level CoM, the walk need not
+STEP_SHARE = 1.05  # of the torques in the middle of a step: it lasts an instant, and the trunk can sway
 HALF_STEP = 1.0  # half a step as a multiple of the pendulum's time constant
 
 
@@ -43,7 +44,7 @@ def require_strong(body: Biped, friction: float = 0.5) -> None:
             why = "; ".join(str(conflict) for conflict in found.conflicts)
             raise KinodynError(f"{body.robot.name!r} cannot walk: its CoM does not reach its {side} foot: {why}")
         acceleration = _acceleration(body, found.q, foot, body.omega**2 * np.array([*away, 0.0]))
-        _require_torques(body, found.q, acceleration, [foot], friction, f"step on its {side} foot")
+        _require_torques(body, found.q, acceleration, [foot], friction, f"step on its {side} foot", STEP_SHARE)
 
 
 def _acceleration(body: Biped, q: Array, foot: Foot, com: Array) -> Array:
@@ -60,8 +61,10 @@ def _acceleration(body: Biped, q: Array, foot: Foot, com: Array) -> Array:
     return result
 
 
-def _require_torques(body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, what: str) -> None:
-    weak, other = torque_fault(body, q, a, feet, friction)
+def _require_torques(
+    body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, what: str, share: float = 1.0
+) -> None:
+    weak, other = torque_fault(body, q, a, feet, friction, share)
     if weak or other:
         raise KinodynError(f"{body.robot.name!r} cannot walk: it is too weak to {what}: {weak or other}")
 
@@ -76,7 +79,7 @@ def torque_fault(
     robot, still = body.robot, np.zeros(body.robot.nv)
     contacts = [replace(foot, free="").contact(friction) for foot in feet]  # the whole sole bears the load
     weights = 1e-3
-    limits = share * robot.limits.effort
+    limits = share * np.where(robot.limits.effort > 0.0, robot.limits.effort, np.inf)  # springs bear passive toes
     found = contact.inverse(robot, q, still, a, contacts, method="qp", torque_limits=limits, torque_weights=weights)
     if str(found.status) == "solved":
         return "", ""

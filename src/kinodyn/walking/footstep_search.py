@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.layouts import layout, record
 from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_record
@@ -33,6 +34,7 @@ MAX_STATES = 4_000_000
 GOAL_TOLERANCE = 0.1  # [m] by which a goal may be moved to where both feet are supported
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class FootstepPlan:
     """Footsteps over a terrain.
@@ -265,17 +267,18 @@ class _Problem:
         shifts = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
         shifts = shifts[np.argsort(np.hypot(*shifts.T), kind="stable")]
         shifts = shifts[np.hypot(*shifts.T) <= GOAL_TOLERANCE + 1e-9]
-        good, codes, height = np.ones(len(shifts), dtype=bool), [], []
+        good, reasons, height = np.ones(len(shifts), dtype=bool), {}, []
         for side, foot in standing_feet(self.body, goal).items():
             poses = np.column_stack([shifts + foot.position, np.full(len(shifts), foot.yaw)])
             found = footholds(self.ground, self.soles[side], poses, self.heights.rules)
             good &= found.supported
-            codes.append(int(found.code[0]))
+            if not found.supported[0]:
+                reasons[side] = STATUS[int(found.code[0])]
             height.append(found.height)
         good &= np.abs(height[0] - height[1]) <= self.heights.max_rise
         if not good.any():
             where = np.round(goal[:2], 3).tolist()
-            why = ", ".join(f"{side} foot: {STATUS[code]}" for side, code in zip(SIDES, codes, strict=True) if code)
+            why = ", ".join(f"{side} foot: {reason}" for side, reason in reasons.items())
             return f"no ground supports both feet within {GOAL_TOLERANCE:g} m of the goal {where} ({why})", goal
         return "", goal + [*shifts[int(good.argmax())], 0.0]
 

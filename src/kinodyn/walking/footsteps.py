@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.step_limits import StepLimits
@@ -21,6 +22,7 @@ FACING_DISTANCE = 4.0  # steps: for goals farther than this, the robot turns tow
 MAX_STEPS = 2000  # of one plan
 
 
+@displayed
 class StepTiming(NamedTuple):
     """Durations of one step.
 
@@ -41,6 +43,7 @@ class StepTiming(NamedTuple):
         return self.double + self.single
 
 
+@displayed
 @dataclass(frozen=True)
 class Footstep:
     """A foot on the ground.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers, positive
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.model.state import State
@@ -25,6 +26,7 @@ LOADING_TIME = 0.3  # [s] in which the support takes its load
 APPROACH_WEIGHT, APPROACH_FREQUENCY = 5.0, 12.0  # of the task that leads the hand, [rad/s]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class HandSupport:
     """A contact of a hand that supports the robot from `start` to `end`.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 Point = Sequence[float] | Array
@@ -20,6 +21,7 @@ Pair = tuple[float, float]
 Row = tuple[float, float, float, float]
 
 
+@displayed
 class LIPMState(NamedTuple):
     """State of the pendulum on the ground plane at one or more times.
 
@@ -38,6 +40,7 @@ class LIPMState(NamedTuple):
     zmp: Array
 
 
+@displayed
 class LIPMTrajectory:
     """CoM trajectory over a ZMP that is linear between knots and constant after the last one.
 

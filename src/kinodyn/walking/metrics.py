@@ -49,7 +49,7 @@ class WalkMetrics:
         if len(rows) < 2 or self.time[rows[-1]] - self.time[rows[0]] < 0.5:
             return float("nan"), float("nan")
         t = self.time[rows[-1]] - self.time[rows[0]]
-        turning = float(self.yaw[rows[-1]] - self.yaw[rows[0]]) / t
+        turning = mean_rate(self.time[rows], self.yaw[rows])
         if not commanded[:2].any():
             return 0.0, turning
         moved = np.diff(self.com[rows, :2], axis=0)
@@ -123,7 +123,10 @@ class WalkMetrics:
     def torques(self) -> dict[str, float]:
         """Find the largest torque of each joint as a fraction of its limit."""
         robot = self.body.robot
-        shares = np.abs(self.recording.tau[: self.upto]).max(axis=0) / robot.limits.effort
+        largest = np.abs(self.recording.tau[: self.upto]).max(axis=0)
+        shares = largest / np.where(
+            largest > 0.0, robot.limits.effort, 1.0
+        )  # joints without a motor have none of either
         return {
             joint.name: float(shares[joint.v.start])
             for joint in robot.joints
@@ -177,10 +180,10 @@ def sliding(points: Array, normal: Array) -> float:
 
 
 def fall_time(body: Biped, recording: Recording, fall_height: float) -> float | None:
-    """Find when the true base fell below a fraction of its height above the feet [s]; an estimate may not notice."""
+    """Find when the true CoM fell below a fraction of its height above the feet [s]; an estimate may not notice."""
     q = np.vstack([body.q, recording.q])
     feet = np.min([kinematics.pose(body.robot, q, foot.frame)[:, 2, 3] for foot in body.feet.values()], axis=0)
-    height = q[:, 2] - feet
+    height = kinematics.com(body.robot, q)[:, 2] - feet
     low = np.flatnonzero(height[1:] < fall_height * height[0])
     return float(recording.time[low[0]]) if len(low) else None
 
@@ -189,6 +192,12 @@ def _stretches(on: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """List the ranges of consecutive True values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def mean_rate(t: Array, values: Array) -> float:
+    """Fit a line and return its slope: the yaw of a trunk oscillates in each step, by 5 degrees in a fast turn."""
+    centred = t - t.mean()
+    return float(centred @ (values - values.mean()) / (centred @ centred))
 
 
 def _rms(values: Array) -> float:

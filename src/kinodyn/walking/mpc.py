@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, positive, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
@@ -29,6 +30,7 @@ from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.weights import MPCWeights
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class MPCPlan:
     """Result of the MPC.
@@ -68,6 +70,7 @@ class MPCPlan:
         return tuple(step.shifted(self.shifts[min(k, len(self.shifts) - 1)]) for k, step in enumerate(self.planned))
 
 
+@displayed
 class MPC:
     """Plans the ZMP over the next phases of a contact schedule, from the state of the pendulum.
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
 from kinodyn.checks import one_of
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
@@ -30,6 +31,7 @@ PREVIEW_TIME = 1.6  # [s] horizon of preview control
 Method = Literal["dcm", "mpc", "preview"]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Feasibility:
     """Whether a robot can follow a walking pattern.
@@ -54,6 +56,7 @@ class Feasibility:
     error: float
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """A walk sampled every dt, made by `walking_pattern`.

@@ -10,11 +10,13 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes, hull
+from kinodyn.display import displayed
 from kinodyn.walking.footsteps import Footstep
 
 DIRECTIONS = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * (np.pi / 4)])  # of support functions
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Phase:
     """A time interval in which the same feet stand.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.mpc import MPC, MPCPlan, pair
@@ -19,6 +20,7 @@ from kinodyn.walking.step_planner import StepPlanner
 UNEVEN_STEP = 0.05  # [m] height of a step from which on it keeps its foothold as long as possible
 
 
+@displayed
 class Planner(StepPlanner):
     """Plans a walk online: a state machine around contact schedule, swing foot and MPC.
 

@@ -16,9 +16,11 @@ from scipy.linalg import solve_discrete_are
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 
+@displayed
 class PreviewTrajectory(NamedTuple):
     """Result of preview control.
 
@@ -36,6 +38,7 @@ class PreviewTrajectory(NamedTuple):
     zmp: Array
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PreviewControl:
     """Preview controller of the cart-table model, made by `PreviewControl.design`.

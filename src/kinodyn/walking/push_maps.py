@@ -20,6 +20,7 @@ from kinodyn.arrays import Array
 from kinodyn.balance.capturability import push_bound
 from kinodyn.balance.support import support_polygon
 from kinodyn.checks import integer, numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -39,6 +40,7 @@ PUSH_DURATION = 0.05  # [s]
 COARSE_STEP = 0.25  # of the bound, by which pushes grow until the first that is not survived
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PushMap:
     """The strongest pushes that a robot survived.

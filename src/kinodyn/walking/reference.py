@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.walking.phases import Phase
 
 
+@displayed
 class FootReference(NamedTuple):
     """Reference of one foot.
 
@@ -28,6 +30,7 @@ class FootReference(NamedTuple):
     contact: bool
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Reference:
     """Reference of the whole body at one time.

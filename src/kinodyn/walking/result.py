@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.recording import Recording
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.plots import draw_walk
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class WalkResult:
     """Result of a walk: the recording and its metrics.
@@ -117,16 +119,23 @@ class WalkResult:
         lines = [
             f"{self.recording.robot}: " + ("walked" if self.walked else self.reason),
             f"  distance            {self.distance:8.2f} m in {self.steps} steps",
-            f"  mean speed          {self.speed:8.3f} m/s, {commanded:g} commanded",
-            f"  heading drift       {np.rad2deg(self.heading_drift):8.2f} degrees",
-            f"  ZMP margin          {1e3 * self.mean_margin:8.1f} mm mean, {1e3 * self.least_margin:.1f} mm least",
-            f"  tracking, RMS       {1e3 * self.com_error:8.1f} mm CoM, {1e3 * self.foot_error:.1f} mm swing foot, "
-            f"{np.rad2deg(self.trunk_error):.2f} degrees trunk",
-            f"  largest slip        {1e3 * self.slip:8.2f} mm",
-            f"  largest torque      {100 * self.torque:8.1f} % of its limit, {joint}",
-            f"  cost of transport   {self.cost_of_transport:8.2f}",
+            f"  mean speed          {_shown(self.speed, '8.3f')} m/s, {commanded:g} commanded",
+            f"  heading drift       {_shown(np.rad2deg(self.heading_drift), '8.2f')} degrees",
+            f"  ZMP margin          {_shown(1e3 * self.mean_margin, '8.1f')} mm mean, "
+            f"{_shown(1e3 * self.least_margin, '.1f')} mm least",
+            f"  tracking, RMS       {_shown(1e3 * self.com_error, '8.1f')} mm CoM, "
+            f"{_shown(1e3 * self.foot_error, '.1f')} mm swing foot, "
+            f"{_shown(np.rad2deg(self.trunk_error), '.2f')} degrees trunk",
+            f"  largest slip        {_shown(1e3 * self.slip, '8.2f')} mm",
+            f"  largest torque      {_shown(100 * self.torque, '8.1f')} % of its limit, {joint}",
+            f"  cost of transport   {_shown(self.cost_of_transport, '8.2f')}",
         ]
         return "\n".join(lines)
+
+
+def _shown(value: float, form: str) -> str:
+    """Format a metric; a walk that ended early has no speed, and one without a step no swing foot."""
+    return format(value, form) if np.isfinite(value) else "not defined".rjust(len(format(0.0, form)))
 
 
 _FIGURES = (

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep
@@ -18,6 +19,7 @@ from kinodyn.walking.phases import DIRECTIONS, Phase
 from kinodyn.walking.settings import GaitSettings
 
 
+@displayed
 class ContactSchedule:
     """Support phases of a walk, from standing on both feet to standing on both feet.
 
@@ -97,7 +99,7 @@ class ContactSchedule:
         -------
         Phase
         """
-        return self.phases[max(bisect_right(self._starts, t) - 1, 0)]
+        return self.phases[self.index(t)]
 
     def index(self, t: float) -> int:
         """Return the index in `phases` of the phase at a time.

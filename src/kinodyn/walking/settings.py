@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.walking.biped import Biped
@@ -13,6 +14,7 @@ from kinodyn.walking.terrain_settings import TerrainSettings
 from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains, check_ranges, setting
 
 
+@displayed
 @dataclass(frozen=True, kw_only=True)
 class GaitSettings:
     """Settings of a gait; `from_robot` derives defaults from the size of a robot.
@@ -93,7 +95,7 @@ class GaitSettings:
     friction : float
         Friction coefficient that the controller relies on.
     fall_height : float
-        Height of the base above the feet, relative to the stance, below which the robot has fallen.
+        Height of the CoM above the feet, relative to the stance, below which the robot has fallen.
     mpc : MPCWeights
     adaptation : AdaptationWeights
     tracking : TrackingGains

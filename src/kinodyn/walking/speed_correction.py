@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.walking.footsteps import Footstep, wrap
 
 GAIN = 0.2  # of the relative error of a stride, that the next one is corrected by
-LARGEST, LARGEST_TURN = 0.15, 0.05  # corrections of speed and turn, as fractions of the command
+SPEED_RANGE, TURN_RANGE = (0.65, 1.2), (0.95, 1.05)  # of the factors on speed and turn
 OUTLIER = 0.5  # relative error of a stride beyond which it says nothing about the mean: the robot was pushed
 
 
@@ -57,17 +57,17 @@ class SpeedCorrection:
         since, earlier = before
         speed, turn = float(np.hypot(*velocity[:2])), float(velocity[2]) * (t - since)
         if abs(turn) > 0.0:
-            self.turn_factor = _corrected(self.turn_factor, wrap(step.yaw - earlier.yaw) / turn, LARGEST_TURN)
+            self.turn_factor = _corrected(self.turn_factor, wrap(step.yaw - earlier.yaw) / turn, TURN_RANGE)
         if speed == 0.0:
             return
         heading = earlier.yaw + 0.5 * turn  # that of the chord of an arc
         c, s = np.cos(heading), np.sin(heading)
         along = np.array([c * velocity[0] - s * velocity[1], s * velocity[0] + c * velocity[1]]) / speed
         stride = float((step.position - earlier.position) @ along)
-        self.factor = _corrected(self.factor, stride / (speed * (t - since)), LARGEST)
+        self.factor = _corrected(self.factor, stride / (speed * (t - since)), SPEED_RANGE)
 
 
-def _corrected(factor: float, measured: float, largest: float) -> float:
+def _corrected(factor: float, measured: float, allowed: tuple[float, float]) -> float:
     """Correct a factor by a stride, `measured` times as long as commanded."""
     error = 1.0 - measured
-    return min(max(factor + GAIN * error, 1.0 - largest), 1.0 + largest) if abs(error) < OUTLIER else factor
+    return min(max(factor + GAIN * error, allowed[0]), allowed[1]) if abs(error) < OUTLIER else factor

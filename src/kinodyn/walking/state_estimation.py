@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation import LeggedEstimator, SensorNoise
@@ -19,6 +21,7 @@ from kinodyn.sim import Imu, Observation, ObservationController
 NOISES = ("q", "v", "gyro", "accelerometer", "gyro_bias", "accelerometer_bias")
 
 
+@displayed
 class EstimatingController:
     """Passes an estimate to a controller in place of the measured state.
 
@@ -97,7 +100,7 @@ class EstimatingController:
             forces = {frame: force for frame, force in observation.forces.items() if frame not in rolling}
             self.estimator.update(self.dt, reading, joints_q, joints_v, forces)
         state = self._state.update(self.estimator.q, self.estimator.v)
-        return np.asarray(self.controller.act(Observation(observation.time, state, observation.forces, imu)))
+        return np.asarray(self.controller.act(replace(observation, state=state, imu=imu)))
 
     def _noise(self, name: str, size: int) -> Array:
         deviation = self._deviation.get(name)

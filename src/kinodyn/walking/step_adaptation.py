@@ -14,12 +14,14 @@ from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.balance.capturability import walking_bounds
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.weights import AdaptationWeights
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class AdaptedStep:
     """A step changed during its swing.

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import positive, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
@@ -19,6 +20,7 @@ SHRINK_FACTOR = 0.92  # on the limits, until inverse kinematics reaches all of t
 MIN_FRACTION = 0.2  # of the first estimate, below which the robot cannot step
 
 
+@displayed
 @dataclass(frozen=True)
 class StepLimits(StepRegion):
     """Region in which the next foot may land relative to the stance foot; sole frames, metres and radians.

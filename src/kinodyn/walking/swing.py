@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, nonnegative, numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
 
@@ -19,6 +20,7 @@ MAX_BISECTIONS = 16  # of the time at which a descending foot turns, in the sear
 TOLERANCE = 1e-9  # [s, m]
 
 
+@displayed
 class SwingTrajectory:
     """Trajectory of a foot from one pose to another.
 

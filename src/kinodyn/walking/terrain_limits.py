@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinodyn.display import displayed
 from kinodyn.terrain.footholds import FootholdRules
 from kinodyn.walking.biped import SIDES, Biped
 from kinodyn.walking.step_limits import StepLimits
@@ -16,6 +17,7 @@ LENGTH_FRACTION = 0.7  # fraction of the longest step at which these heights mus
 FREE_ROLL_RISE = 0.06  # of the leg: highest step of feet whose roll the legs do not control
 
 
+@displayed
 @dataclass(frozen=True)
 class TerrainLimits:
     """What a robot can step on and over.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinodyn.display import displayed
 from kinodyn.walking.weights import check_ranges, setting
 
 
+@displayed
 @dataclass(frozen=True, kw_only=True)
 class TerrainSettings:
     """Settings of a gait over terrain that is not level; lengths that scale with the robot are in lengths of its leg.

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.state import State
 from kinodyn.tasks import FrameTask, GazeTask
@@ -20,6 +21,7 @@ from kinodyn.walking.reference import Reference
 UNLOADED = np.zeros(6)  # the wrench on a frame that no observed force is listed for
 
 
+@displayed
 class UpperBody:
     """What the upper body does while the robot walks.
 

@@ -128,7 +128,9 @@ def walk(
         body, simulated, upper_body = carrying.body, carrying.unloaded, upper_body.holding(*carrying.tasks)
         options["loads"] = [*options.get("loads", ()), carrying.load]
     if terrain is not None:
-        terrain = options["terrain"] = parse(terrain) if isinstance(terrain, str) else terrain
+        if "ground" in options:
+            raise InputError("give terrain, which the planner knows, or ground, an option of the engine, not both")
+        terrain = options["ground"] = parse(terrain) if isinstance(terrain, str) else terrain
     simulator = make_simulator(simulated, engine, frames=upper_body.frames, **options)
     controller = WalkingController(body, settings=settings, upper_body=upper_body)
     require_strong(body)

@@ -21,6 +21,7 @@ from kinodyn.walking.terrain_plan import TerrainPlan
 
 STANDING_TIME = 0.5  # [s] before the first step
 STOPPING_TIME = 2.0  # [s] before the end, for stopping
+MAX_DURATION = 1e5  # [s]
 RESTING_TIME = 1.0  # [s] of standing at the end of a walk that has arrived, and of lying after a fall
 
 
@@ -81,7 +82,8 @@ class WalkSchedule:
             needed = self._start_over(ground, goal, duration)
         else:
             needed = self._start_to_goal(goal) if goal is not None else self._start()
-        self.duration = _checked_duration(needed if duration is None else duration, controller.dt)
+        before = controller.settings.first_double_support if self.checked_velocity.any() else 0.0
+        self.duration = _checked_duration(needed if duration is None else duration, controller.dt, before)
 
     def _start(self) -> float:
         self.controller.command(self.velocity, at=STANDING_TIME)
@@ -181,8 +183,13 @@ class WalkSchedule:
         return arrives and t > self._standing_since + RESTING_TIME
 
 
-def _checked_duration(duration: float, dt: float) -> float:
-    least = STANDING_TIME + STOPPING_TIME
-    if not isinstance(duration, int | float | np.number) or not least < duration < np.inf:
-        raise InputError(f"duration must be above {least} s, got {duration!r}")
+def _checked_duration(duration: float, dt: float, before_step: float) -> float:
+    """Return the duration in whole time steps; it must leave time for one step of the foot."""
+    least = STANDING_TIME + before_step + STOPPING_TIME
+    if not isinstance(duration, int | float | np.number) or not least < duration <= MAX_DURATION:
+        raise InputError(
+            f"duration must be above {least:.3g} s, of which {STANDING_TIME} s are for standing, {before_step:.2g} s "
+            f"for the first double support and {STOPPING_TIME} s for stopping, at most "
+            f"{MAX_DURATION:g} s, got {duration!r}"
+        )
     return round(float(duration) / dt) * dt

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 POSITIVE = (1e-12, 1e12)
@@ -31,6 +32,7 @@ def check_ranges(settings: Any) -> None:
             raise InputError(f"{item.name} must be {kind} from {low:g} to {high:g}, got {value!r}")
 
 
+@displayed
 @dataclass(frozen=True)
 class MPCWeights:
     """Weights of the MPC's objective, on squares of metres, and of m/s for `rate`.
@@ -59,6 +61,7 @@ class MPCWeights:
         check_ranges(self)
 
 
+@displayed
 @dataclass(frozen=True)
 class AdaptationWeights:
     """Weights of `adapt_step`, on squares of metres, and of exp(omega T) relative to its plan for `time`.
@@ -84,6 +87,7 @@ class AdaptationWeights:
         check_ranges(self)
 
 
+@displayed
 @dataclass(frozen=True)
 class TrackingGains:
     """Weights and natural frequencies with which the whole-body controller tracks its tasks.

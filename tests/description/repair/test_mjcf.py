@@ -50,6 +50,7 @@ FAULTS = {
     "no inertia and no geom": (SHIN + '        <geom type="mesh" mesh="shin" mass="0"/>\n', "", 11, "a ball of 1 g"),
     "impossible moments": ('diaginertia="0.1 0.1 0.05"', 'diaginertia="0.1 0.1 0.5"', 10, "the nearest possible"),
     "negative moments": ("0.02 0.02 0.004", "0.02 -0.02 0.004", 13, "the nearest possible"),
+    "huge moments": ("0.02 0.02 0.004", "0.02 1e308 0.004", 13, "fullinertia removed"),
     "negative mass": ('mass="8"', 'mass="-8"', 10, 'mass="8"'),
     "decimal comma": ('mass="1.5"', 'mass="1,5"', 13, 'mass="1.5"'),
     "nan position": ('name="left_shin" pos="0 0.1 -0.3"', 'name="left_shin" pos="0 nan 0"', 11, "pos removed"),

@@ -60,6 +60,9 @@ FAULTS = {
     "nan mass": ('<mass value="2"/>', '<mass value="nan"/>', "error", 6, "3 kg, its shapes at 1000"),
     "no inertial": (LEFT_INERTIAL, "", "warning", 5, "3 kg, its shapes at 1000"),
     "no moments": ('ixx="0.01"', 'ixx="nan"', "error", 6, "that of its shapes with its mass"),
+    "huge moment": ('ixx="0.01"', 'ixx="1e308"', "error", 6, "that of its shapes with its mass"),
+    "huge mass": ('<mass value="2"/>', '<mass value="1e200"/>', "error", 6, "3 kg, its shapes at 1000"),
+    "huge origin": ('xyz="0.1 0 0"', 'xyz="0.1 0 1e200"', "error", 7, 'xyz="0 0 0"'),
     "negative moment": ('ixx="0.01"', 'ixx="-0.2"', "error", 9, "the nearest possible inertia"),
     "impossible moments": ('izz="0.05"', 'izz="0.5"', "warning", 9, "the nearest possible inertia"),
     "repeated link": ('name="right_upper"', 'name="left_upper"', "error", 13, 'name="right_upper"'),
@@ -158,7 +161,7 @@ def test_relative_paths_follow_a_file_that_is_written_elsewhere(tmp_path: Path):
     destination = tmp_path / "out" / "arm.urdf"
     text = SOUND.replace('<box size="0.3 0.1 0.1"/>', '<mesh filename="arm.obj"/>')
     _check(tmp_path, text, destination=destination).write(destination)
-    robot = kd.load(destination)
+    robot = kd.load(destination, packages=[tmp_path])
     assert robot.description.links[1].collisions[0].mesh == tmp_path / "arm.obj"
 
 

@@ -160,9 +160,16 @@ def _findings(
                 findings.append(Finding("error", error.message, error.line, error.element or ""))
     known = set() if report is None else _reader_warnings(file, packages)
     findings += [
-        Finding("warning", text) for text in dict.fromkeys(str(one.message) for one in caught) if text not in known
+        Finding("warning", text)
+        for text in dict.fromkeys(part for one in caught for part in _parts(one.message))
+        if text not in known
     ]
     return findings + ([] if loaded is None else _inspect(loaded)), loaded, report
+
+
+def _parts(warning: Warning | str) -> tuple[str, ...]:
+    """Return the messages that a warning joins."""
+    return warning.parts if isinstance(warning, DescriptionWarning) else (str(warning),)
 
 
 def _reader_warnings(file: Path | None, packages: list[str]) -> set[str]:

@@ -12,11 +12,11 @@ from kinodyn.arrays import Array
 from kinodyn.cli import args, terminal
 from kinodyn.cli.args import labels
 from kinodyn.cli.command import command
-from kinodyn.cli.options import Base, Q, Resolution, RobotName, Seed, option
+from kinodyn.cli.options import Base, Packages, Q, Resolution, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
-from kinodyn.cli.scenes import Packages, SceneFile, SrdfFile, Surroundings, read_surroundings
+from kinodyn.cli.scenes import SceneFile, SrdfFile, Surroundings, read_surroundings
 from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def collide(
         result = _one(loaded, configurations, around, near, inputs)
     else:
         result = _many(loaded, configurations.reshape(-1, loaded.nq), around, inputs)
-    result.notes = around.notes
     if spheres:
         table, summary = _spheres(loaded, resolution)
         result.tables.append(table)

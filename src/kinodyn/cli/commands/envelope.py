@@ -34,7 +34,7 @@ def envelope(
     """
     import kinodyn as kd
 
-    loaded = kd.load(robot, base=base or "floating")
+    loaded = args.load(robot, base or "floating")
     axes = [args.numbers(text, what) for text, what in ((speed, "--speed"), (push, "--push"), (friction, "--friction"))]
     with job_options(job, engine) as options:
         found = kd.jobs.walking_envelope(

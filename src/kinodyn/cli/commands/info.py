@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def info(robot: RobotName, base: Base = None) -> CommandResult:
         "nq": loaded.nq,
         "nv": loaded.nv,
         "mass": loaded.mass,
+        "fixed_mass": _fixed_mass(loaded),
         "links": len(loaded.description.links),
         "frames": list(loaded.frame_names),
         "configurations": list(loaded.configurations),
@@ -40,18 +42,31 @@ def info(robot: RobotName, base: Base = None) -> CommandResult:
     figures = [
         ("base", loaded.base),
         ("nq, nv", f"{loaded.nq}, {loaded.nv}"),
-        ("mass [kg]", loaded.mass),
+        ("mass that moves [kg]", loaded.mass),
+        ("mass of links fixed to the world [kg]", _fixed_mass(loaded)),
         ("links, frames", f"{len(loaded.description.links)}, {len(loaded.frame_names)}"),
         ("configurations", ", ".join(loaded.configurations) or "none"),
         ("frames", _first(loaded.frame_names)),
     ]
     return CommandResult(
-        f"{loaded.name}: {len(joints)} moving joint{'s' * (len(joints) != 1)}, {loaded.mass:.4g} kg",
+        f"{loaded.name}: {len(joints)} moving joint{'s' * (len(joints) != 1)}, {_masses(loaded)}",
         result,
         {"robot": robot, "base": base},
         [Table("", ("", ""), figures), Table(f"joints: {units}", columns, rows, 200)],
         samples={key: np.array([joint[key] for joint in joints]) for key in (*columns, "parent")},
     )
+
+
+def _fixed_mass(robot: Robot) -> float:
+    """Return the mass of the links that do not move [kg]: `Robot.mass` leaves them out."""
+    masses = [link.inertia.mass for link in robot.description.links if link.inertia is not None]
+    fixed = math.fsum(masses) - robot.mass
+    return fixed if fixed > 1e-9 * robot.mass else 0.0
+
+
+def _masses(robot: Robot) -> str:
+    fixed = _fixed_mass(robot)
+    return f"{robot.mass:.4g} kg" + (f" that move, {fixed:.4g} kg fixed to the world" if fixed else "")
 
 
 def _joint(robot: Robot, k: int) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from kinodyn.cli import args
 from kinodyn.cli.args import labels
 from kinodyn.cli.command import command
 from kinodyn.cli.launch import open_viewer
-from kinodyn.cli.options import Base, Resolution, RobotName, Seed, option
+from kinodyn.cli.options import Base, Packages, Resolution, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.result import CommandResult, Table
-from kinodyn.cli.scenes import GOAL_TEXT, Packages, SceneFile, SrdfFile, read_goal, read_surroundings
+from kinodyn.cli.scenes import GOAL_TEXT, SceneFile, SrdfFile, read_goal, read_surroundings
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def plan(
     inputs |= settings | {"constraints": [str(constraint) for constraint in settings.get("constraints", ())]}
     limits: dict[str, Any] = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk}
     if not found.success:
-        return _no_path(found, inputs, around.notes)
-    result = _result(found, limits, dt, inputs, around.notes)
+        return _no_path(found, inputs)
+    result = _result(found, limits, dt, inputs)
     if view:
         result.afterwards = lambda: open_viewer(loaded, plan=found)
     return result
@@ -109,12 +109,11 @@ def _single(q: Array) -> Array:
     return q
 
 
-def _no_path(found: Plan, inputs: dict[str, Any], notes: list[str]) -> CommandResult:
+def _no_path(found: Plan, inputs: dict[str, Any]) -> CommandResult:
     return CommandResult(
         f"{found.robot.name}: {found.status.replace('_', ' ')}: {found.message}",
         _key_figures(found),
         inputs,
-        notes=notes,
         figures={"Start": lambda: plot_scene(found.robot, np.atleast_2d(inputs["start"]), found.world)},
         ok=False,
         interrupted=found.status == "interrupted",
@@ -135,7 +134,7 @@ def _key_figures(found: Plan) -> dict[str, Any]:
     }
 
 
-def _result(found: Plan, limits: dict[str, Any], dt: float, inputs: dict[str, Any], notes: list[str]) -> CommandResult:
+def _result(found: Plan, limits: dict[str, Any], dt: float, inputs: dict[str, Any]) -> CommandResult:
     robot, names = found.robot, labels(found.robot)
     recording = _recorded(found, limits, dt)
     near = _Distances(found, recording)
@@ -178,7 +177,6 @@ def _result(found: Plan, limits: dict[str, Any], dt: float, inputs: dict[str, An
             "Distances": near.plot,
             "Motion": lambda: plot_scene(robot, chosen, found.world),
         },
-        notes=notes,
     )
 
 

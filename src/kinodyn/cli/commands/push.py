@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from kinodyn.cli import args
 from kinodyn.cli.command import command
 from kinodyn.cli.gait import EngineOption, GaitOption, gait_settings
 from kinodyn.cli.options import Base, RobotOrHumanoid, option
@@ -30,7 +31,7 @@ def push(
     """
     import kinodyn as kd
 
-    loaded = kd.load(robot, base=base or "floating")
+    loaded = args.load(robot, base or "floating")
     conditions: dict[str, Any] = {
         "stepping": stepping,
         "velocity": None if speed is None else (speed, 0.0, 0.0),

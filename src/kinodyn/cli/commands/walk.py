@@ -102,7 +102,7 @@ def walk(
     pixels = _size(size)
     if video is not None:
         kd.sim.require_video(video, fps=fps, size=pixels)
-    loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
+    loaded = args.load(robot, base or "floating", height=height, mass=mass)
     chosen = gait_settings(loaded, gait or [])
     forward = kd.walking.default_speed(loaded, chosen) if speed is None else speed
     velocity = (forward, sideways, _turn(turn, turn_deg))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     examples=[
         "kinodyn workspace planar2r --samples 20000",
         "kinodyn workspace panda --samples 10000 --plot reach.png --out reach.npz",
+        "kinodyn workspace ur5 --poses 1e8 --resolution 0.025 --job reach --out reach.npz",
+        "kinodyn workspace ur5 --poses 1e8 --engine dask --approach x --directions 200",
     ],
 )
 def workspace(
@@ -29,6 +31,8 @@ def workspace(
     resolution: Annotated[float | None, option("edge of a voxel [m]; by default a sixteenth of the reach")] = None,
     joint: Annotated[list[str] | None, option("joints to vary, repeatable; by default all that move the frame")] = None,
     q0: Annotated[str, option("configuration of the other joints, as --q of fk")] = "neutral",
+    approach: Annotated[str, option("axis of the frame whose directions dexterity counts: x, y or z")] = "z",
+    directions: Annotated[int, option("directions that dexterity distinguishes", min=1)] = 50,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
@@ -47,6 +51,7 @@ def workspace(
     q_rest = args.configurations(loaded, q0, seed=seed, what="q0")
     number = args.whole_number(samples, "--samples")
     options: dict[str, Any] = {"resolution": resolution, "joints": joint, "q0": q_rest, "seed": seed}
+    options |= {"approach": approach, "directions": directions}
     interrupted = False
     if job is not None or engine is not None:
         with job_options(job, engine) as run:
@@ -78,7 +83,8 @@ def workspace(
             "lower": points.min(axis=0),
             "upper": points.max(axis=0),
         },
-        {"robot": robot, "frame": name, "samples": number, "joints": joint, "q0": q0, "seed": seed},
+        {"robot": robot, "frame": name, "samples": number, "joints": joint, "q0": q0, "seed": seed}
+        | {"approach": approach, "directions": directions},
         [Table("", ("quantity", "value", "unit"), rows)],
         samples={
             "point": points,

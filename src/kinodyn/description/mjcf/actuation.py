@@ -10,7 +10,7 @@ import numpy as np
 
 # Plain integers, because MuJoCo's enumerations compare unequal to NumPy's.
 _ONE_COORDINATE = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ def drives(model: mujoco.MjModel) -> dict[int, Drive]:
     on joints; in a model without actuators nothing is known. Actuators that act through tendons, sites or cranks are
     ignored, and leave the limits of other joints unknown.
     """
-    direct = np.isin(model.actuator_trntype, _ON_JOINT)
+    direct = np.isin(model.actuator_trntype, ON_JOINT)
     unknown = math.inf if not len(direct) or not direct.all() else 0.0
     acting: dict[int, list[int]] = {joint: [] for joint in range(model.njnt)}
     for actuator in range(model.nactuator):
         joint = int(model.actuator_trnid[actuator, 0])
-        if model.actuator_trntype[actuator] in _ON_JOINT and model.jnt_type[joint] in _ONE_COORDINATE:
+        if model.actuator_trntype[actuator] in ON_JOINT and model.jnt_type[joint] in _ONE_COORDINATE:
             acting[joint].append(actuator)
     return {joint: _drive(model, joint, actuators, unknown) for joint, actuators in acting.items()}
 

@@ -6,6 +6,8 @@ from collections.abc import Collection
 
 import mujoco
 
+from kinodyn.description.messages import listed
+
 
 class Names:
     """The names of bodies, joints and sites by MuJoCo's ids, completed where the file has none.
@@ -23,7 +25,21 @@ class Names:
         # Sites are named first, because names of links made later must differ from them too.
         taken: set[str] = set(sites) - self._links
         self.sites = [_unused(f"{s}_site", self._links | taken) if s in self._links else s for s in sites]
+        self._renamed = [
+            f"{site!r} is {name!r}"
+            for k, (site, name) in enumerate(zip(sites, self.sites, strict=True))
+            if site != name and not self._is_frame_of(model, k, site)
+        ]
         self._links.update(self.sites)
+
+    def _is_frame_of(self, model: mujoco.MjModel, site: int, body: str) -> bool:
+        """Return whether a site is the frame of the body of its name, so that the body's name means the same."""
+        at_origin = not model.site_pos[site].any() and abs(float(model.site_quat[site, 0])) == 1.0
+        return at_origin and self.bodies[int(model.site_bodyid[site])] == body
+
+    def renamed_sites(self) -> str:
+        """Return a sentence that names the sites with the name of another frame, a body, and what they are called."""
+        return f"sites with the name of a body are renamed: {listed(self._renamed)}" if self._renamed else ""
 
     def new_link(self, body: str, joint: str) -> str:
         """Create and reserve the name of the massless link that moves with `joint` before `body` does."""

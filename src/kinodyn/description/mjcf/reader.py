@@ -12,27 +12,45 @@ from collections.abc import Callable
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
+from kinodyn.checks import as_path
 from kinodyn.description.messages import warn
 from kinodyn.description.mjcf import constraints, keyframes, shapes, tree, unsupported
+from kinodyn.description.mjcf.guard import check_file, check_mjcf, check_root
 from kinodyn.description.mjcf.names import Names
 from kinodyn.description.mjcf.poses import pose
+from kinodyn.description.packages import PackageDirs, package_folders
+from kinodyn.description.roots import Roots
 from kinodyn.description.types import Description, Frame
 from kinodyn.description.validation import validate
-from kinodyn.errors import DescriptionError
+from kinodyn.description.xml_tree import parse_xml
+from kinodyn.errors import DescriptionError, InputError
 
+# tables of MuJoCo's model that the validation of descriptions does not see
+_FINITE = (
+    *("body_quat", "body_iquat", "geom_pos", "geom_quat", "geom_size", "site_pos", "site_quat"),
+    *("mesh_pos", "mesh_quat", "mesh_vert", "key_qpos", "hfield_size", "hfield_data"),
+)
 _NO_NAME = "MuJoCo Model"
 _LINE = re.compile(r"line(?: number)?[ =](\d+)", re.IGNORECASE)
 _ELEMENT = re.compile(r"Element '(\w+)'")
 
 
-def read_mjcf(source: str | os.PathLike[str]) -> Description:
+def read_mjcf(
+    source: str | os.PathLike[str], *, packages: PackageDirs = (), allow_outside: bool = False
+) -> Description:
     """Read an MJCF file with the files it includes and the meshes it names.
 
     Parameters
     ----------
     source
         Path of the file.
+    packages
+        Further folders from which it may read.
+    allow_outside
+        Whether it may read any file: by default only those in its own folder, its package, folders such as `meshes` and
+        `assets` in the three folders above, and `packages`.
 
     Returns
     -------
@@ -44,14 +62,10 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     Raises
     ------
     DescriptionError
-        If MuJoCo cannot read the file, with line and element where MuJoCo reports them.
+        If MuJoCo cannot read the file, with line and element where MuJoCo reports them; if it would make too much.
     """
-    path = Path(source)
-    try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
-    except OSError as cause:
-        raise DescriptionError(f"cannot be opened: {cause.strerror}", file=path) from cause
-    _check_root(text, path)
+    path = as_path("source", source)
+    check_file(path, Roots(path, package_folders(packages), allow_outside=allow_outside))
     return describe_mjcf(lambda: mujoco.MjSpec.from_file(str(path)), path)
 
 
@@ -73,18 +87,11 @@ def parse_mjcf(text: str) -> Description:
     >>> [(joint.name, joint.kind) for joint in parse_mjcf(text).joints]
     [('elbow', 'continuous')]
     """
-    _check_root(text, None)
+    if not isinstance(text, str):
+        raise InputError(f"text must be the XML document as str, got {type(text).__name__}")
+    check_root(root := parse_xml(text), None)
+    check_mjcf(root, Path.cwd(), Roots(Path.cwd() / "model.xml"))
     return describe_mjcf(lambda: mujoco.MjSpec.from_string(text), None)
-
-
-def _check_root(text: str, path: Path | None) -> None:
-    """Reject other formats: MuJoCo would also read URDF here and ignore half of it."""
-    tag = re.search(r"<([A-Za-z][\w.:-]*)", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
-    if tag is None:
-        raise DescriptionError("no XML element found; MJCF begins with <mujoco>", file=path)
-    if tag[1] != "mujoco":
-        hint = "; this looks like URDF, read it with read_urdf" if tag[1] == "robot" else ""
-        raise DescriptionError(f"the root element is <{tag[1]}>; MJCF begins with <mujoco>{hint}", file=path)
 
 
 def describe_mjcf(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Description:
@@ -92,8 +99,9 @@ def describe_mjcf(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Desc
     try:
         spec = parse()
         model = spec.compile()
-    except ValueError as cause:
+    except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as cause:
         raise _with_location(cause, path) from cause
+    _check_finite(spec, model, path)
     names = Names(model)
     mimics, unsupported_equalities = constraints.linear_equalities(model, names)
     links, joints = tree.links_and_joints(spec, model, names, mimics)
@@ -117,7 +125,7 @@ def describe_mjcf(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Desc
     return description
 
 
-def _with_location(cause: ValueError, path: Path | None) -> DescriptionError:
+def _with_location(cause: Exception, path: Path | None) -> DescriptionError:
     """Wrap MuJoCo's message, with line and element where it reports them."""
     text = " ".join(str(cause).split())
     line, element = _LINE.search(text), _ELEMENT.search(text)
@@ -128,6 +136,18 @@ def _with_location(cause: ValueError, path: Path | None) -> DescriptionError:
         line=int(line[1]) or None if line else None,
         element=element[1] if element else None,
     )
+
+
+def _check_finite(spec: mujoco.MjSpec, model: mujoco.MjModel, path: Path | None) -> None:
+    """Raise if a number of the compiled model is NaN or infinite: MuJoCo accepts quat="inf 0 0 0"."""
+    for name in _FINITE:
+        numbers = getattr(model, name)
+        if not np.isfinite(numbers).all():
+            row = int(np.argwhere(~np.isfinite(numbers))[0][0])
+            raise DescriptionError(f"{name}[{row}] of MuJoCo's model must be finite, got {numbers[row]}", file=path)
+    for mesh in spec.meshes:
+        if not np.isfinite([*mesh.refpos, *mesh.refquat, *mesh.scale]).all() or not np.any(mesh.refquat):
+            raise DescriptionError(f"refpos, refquat and scale of mesh {mesh.name!r} must be finite", file=path)
 
 
 def _sites(model: mujoco.MjModel, names: Names) -> tuple[Frame, ...]:

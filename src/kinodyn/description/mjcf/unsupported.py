@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.description.messages import listed
+from kinodyn.description.mjcf.actuation import ON_JOINT
 from kinodyn.description.mjcf.names import Names
 
 
@@ -21,6 +22,8 @@ def features(model: mujoco.MjModel, names: Names) -> list[str]:
         _sentence("only linear damping is kept, of joint", with_nonlinear_damping, names.joints),
         _sentence("gravity compensation is ignored, of body", model.body_gravcomp != 0, names.bodies),
         "forces, limits and inertia of tendons are ignored" if _tendons_act(model) else "",
+        _indirect_actuators(model),
+        names.renamed_sites(),
         "flexible bodies are ignored" if model.nflex else "",
         "the drag of air or water is ignored" if model.opt.density or model.opt.viscosity else "",
     ]
@@ -30,6 +33,18 @@ def features(model: mujoco.MjModel, names: Names) -> list[str]:
 def _sentence(what: str, selected: NDArray[np.bool_], names: list[str]) -> str:
     chosen = [names[i] for i in np.flatnonzero(selected)]
     return f"{what} {listed(chosen)}" if chosen else ""
+
+
+def _indirect_actuators(model: mujoco.MjModel) -> str:
+    """Name the actuators that do not act on a joint directly."""
+    indirect = np.flatnonzero(~np.isin(model.actuator_trntype, ON_JOINT))
+    kinds = {int(mujoco.mjtTrn.mjTRN_TENDON): "tendon", int(mujoco.mjtTrn.mjTRN_SLIDERCRANK): "crank"}
+    found = [
+        f"{mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, int(k)) or int(k)} "
+        f"({kinds.get(int(model.actuator_trntype[k]), 'site or body')})"
+        for k in indirect
+    ]
+    return f"actuators that do not act on a joint are ignored: {listed(found)}" if found else ""
 
 
 def _tendons_act(model: mujoco.MjModel) -> bool:

@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
-from kinodyn.checks import positive
+from kinodyn.checks import as_path, positive
 from kinodyn.description.base import Base, check_base
 from kinodyn.description.packages import PackageDirs, PackageFinder
 from kinodyn.description.repair import urdf_values
@@ -74,10 +74,10 @@ def check(
     1 warning a ball of 1 g and 1 cm; it has no shapes
     3 error lower="-1" upper="1", swapped
     """
-    path = Path(source)
+    path = as_path("source", source)
     check_base(base)
     density = positive("density", density)
-    target = path if destination is None else Path(destination)
+    target = path if destination is None else as_path("destination", destination)
     try:
         data = path.read_bytes()
     except OSError as cause:

@@ -10,11 +10,14 @@ from typing import Literal
 from kinodyn.description.repair.document import Document
 from kinodyn.description.types import Description
 from kinodyn.description.xml_tree import Node
+from kinodyn.display import displayed
 from kinodyn.errors import DescriptionError, InputError
+from kinodyn.tables.output import write_file
 
 Level = Literal["error", "warning", "note"]
 
 
+@displayed
 @dataclass(frozen=True)
 class Finding:
     """One fault of a file.
@@ -46,6 +49,7 @@ class Finding:
         return f"{place}{what}{self.message}" + (f"; repair: {self.repair}" if self.repair else "")
 
 
+@displayed
 @dataclass(frozen=True)
 class Report:
     """The result of `check`.
@@ -108,10 +112,7 @@ class Report:
             raise DescriptionError("cannot be repaired: it is not XML", file=self.file)
         if target.exists() and target.samefile(self.file) and not overwrite:
             raise InputError(f"{target} is the checked file; give another name, or overwrite=True")
-        try:
-            target.write_bytes(self.encoded)
-        except OSError as cause:
-            raise InputError(f"{target} cannot be written: {cause.strerror}") from cause
+        write_file(target, lambda stream: stream.write(self.encoded))
         return target
 
 

@@ -39,7 +39,7 @@ def nearest_consistent(matrix: Array) -> Array:
         sums of second moments of mass s_i >= 0 (more precisely, a small fraction of the largest one), the solution of
         a least-squares problem with bounds.
     """
-    moments, axes = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    moments, axes = np.linalg.eigh(0.5 * matrix + 0.5 * matrix.T)
     least = max(MARGIN * float(np.abs(moments).max()), 2.0 * MIN_MOMENT)
     second, _ = nnls(_MOMENTS, moments - _MOMENTS @ np.full(3, least))
     nearest = axes @ np.diag(_MOMENTS @ (second + least)) @ axes.T
@@ -51,7 +51,7 @@ def why_inconsistent(matrix: Array) -> tuple[Level, str] | None:
 
     An "error" is rejected by readers; a "note" is on the limit, and simulators reject it after rounding.
     """
-    small, middle, large = np.linalg.eigvalsh((matrix + matrix.T) / 2.0).tolist()
+    small, middle, large = np.linalg.eigvalsh(0.5 * matrix + 0.5 * matrix.T).tolist()
     rounding = RELATIVE_ROUNDING * abs(large) + ABSOLUTE_ROUNDING
     if small < -max(NEGLIGIBLE_MOMENT, RELATIVE_ROUNDING * large):
         return "error", f"inertia has the negative principal moment {small:.3g} kg m^2; all three must be at least 0"

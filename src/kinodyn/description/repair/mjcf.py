@@ -11,19 +11,21 @@ import mujoco
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.description.mjcf.guard import check_mjcf
 from kinodyn.description.mjcf.poses import rotation
 from kinodyn.description.mjcf.reader import describe_mjcf
+from kinodyn.description.packages import is_file
 from kinodyn.description.repair.findings import Finding, Findings
 from kinodyn.description.repair.inertias import NOMINAL_MASS, NOMINAL_RADIUS, nearest_consistent, why_inconsistent
 from kinodyn.description.repair.mjcf_values import nodes, repair_files, repair_names, repair_values
 from kinodyn.description.repair.numbers import written
+from kinodyn.description.roots import Roots
 from kinodyn.description.types import Description
 from kinodyn.description.xml_tree import Node, parse_xml
 from kinodyn.errors import DescriptionError, DescriptionWarning
 
 _MASSLESS = "mass and inertia of moving bodies"
 _NAMED = re.compile(r"Element name '([^']*)', id (\d+)(?:, line (\d+))?")
-_INCLUDE = re.compile(r"""<include\b[^>]*?\bfile\s*=\s*["']([^"']*)["']""")
 _LINE = re.compile(r"Element '(\w+)', line (\d+)")
 
 
@@ -59,6 +61,7 @@ def read_repaired(text: str, destination: Path) -> tuple[Description | None, tup
 def spec_of(text: str, file: Path) -> mujoco.MjSpec:
     """Parse MJCF text as if it were in a file, which need not exist: paths in it start at its folder."""
     folder = Path(os.path.abspath(file)).parent
+    check_mjcf(parse_xml(text, file), folder, Roots(file))
     spec = mujoco.MjSpec.from_string(text, include=_included(text, folder))
     spec.modelfiledir = str(folder)
     return spec
@@ -67,20 +70,20 @@ def spec_of(text: str, file: Path) -> mujoco.MjSpec:
 def _included(text: str, folder: Path) -> dict[str, bytes]:
     """Read the files that a text includes, and those that these include; those that cannot be read are left out."""
     found: dict[str, bytes] = {}
-    waiting = [text]
+    waiting: list[str | bytes] = [text]
     while waiting:
-        for name in _INCLUDE.findall(waiting.pop()):
-            path = folder / name
-            if name not in found and path.is_file():
-                found[name] = path.read_bytes()
-                waiting.append(found[name].decode(errors="replace"))
+        for node, _ in nodes(parse_xml(waiting.pop())):
+            name = node.attributes.get("file", "") if node.tag == "include" else ""
+            if name and name not in found and is_file(folder / name):
+                found[name] = (folder / name).read_bytes()
+                waiting.append(found[name])
     return found
 
 
 def _compile_error(findings: Findings, destination: Path) -> str | None:
     try:
         spec_of(findings.document.text(), destination).compile()
-    except ValueError as error:
+    except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         return " ".join(str(error).split())
     return None
 

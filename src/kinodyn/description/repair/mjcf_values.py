@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.description import solids
+from kinodyn.description.check_values import MAX_NUMBER
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.inertias import nearest_consistent, why_inconsistent
 from kinodyn.description.repair.meshes import MeshSearch, relative
-from kinodyn.description.repair.numbers import rewritten_numbers, written
+from kinodyn.description.repair.numbers import are_accepted, rewritten_numbers, written
 from kinodyn.description.repair.urdf_joints import UNIT, mirrored
 from kinodyn.description.repair.urdf_tree import free_name, nearest
 from kinodyn.description.xml_tree import Node
@@ -145,9 +146,9 @@ def _repair_numbers(findings: Findings, node: Node) -> None:
     for attribute in [name for name in node.attributes if name in NUMERIC]:
         text = node.attributes[attribute]
         values = _numbers(text)
-        if values is None or any(map(math.isnan, values)):
+        if values is None or not are_accepted(values):
             rewritten = rewritten_numbers(text, NUMERIC[attribute] or len(text.split()))
-            message = f"{attribute}={text!r} is not a list of numbers"
+            message = f"{attribute}={text!r} is not a list of numbers up to {MAX_NUMBER:g}"
             if rewritten is not None:
                 findings.set("error", node, message, f'{attribute}="{rewritten}"', **{attribute: rewritten})
             elif (node.tag, attribute) == ("inertial", "pos"):

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 import re
 
+from kinodyn.description.check_values import MAX_NUMBER
+
 
 def parsed(text: str, count: int, *, finite: bool = True) -> tuple[float, ...] | None:
-    """Return the numbers of a text that a reader accepts, None if it would not."""
+    """Return the numbers of a text that a reader accepts, None if it would not; limits of joints may be infinite."""
     if "_" in text or not text.isascii():
         return None
     try:
         values = tuple(map(float, text.split()))
     except ValueError:
         return None
-    allowed = all(math.isfinite(value) if finite else not math.isnan(value) for value in values)
-    return values if len(values) == count and allowed else None
+    return values if len(values) == count and are_accepted(values, finite=finite) else None
+
+
+def are_accepted(values: tuple[float, ...], *, finite: bool = True) -> bool:
+    """Return whether no number is NaN or, if they have to be finite, too large for a robot."""
+    return all(abs(value) <= MAX_NUMBER if finite else not math.isnan(value) for value in values)
 
 
 def rewritten_numbers(text: str, count: int, *, finite: bool = True) -> str | None:

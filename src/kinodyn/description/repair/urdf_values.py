@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kinodyn.description.check_values import MAX_NUMBER
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.numbers import parsed, rewritten_numbers
 from kinodyn.description.xml_tree import Node
@@ -87,7 +88,8 @@ def _repair_numbers(findings: Findings, node: Node) -> None:
         finite = node.tag != "limit"
         if text is None or parsed(text, count, finite=finite) is not None:
             continue
-        message = f"{attribute}={text!r} is not {'a number' if count == 1 else f'{count} numbers'}"
+        what = "a number" if count == 1 else f"{count} numbers"
+        message = f"{attribute}={text!r} is not {what}{f' up to {MAX_NUMBER:g}' if finite else ''}"
         rewritten = rewritten_numbers(text, count, finite=finite)
         if rewritten is not None:
             findings.set("error", node, message, f'{attribute}="{rewritten}"', **{attribute: rewritten})

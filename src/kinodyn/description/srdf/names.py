@@ -58,5 +58,5 @@ class Names:
     def warn(self, file: Path) -> None:
         """Warn once of all names that were skipped."""
         if self._skipped:
-            message = f"{counted(len(self._skipped), 'name')} unknown to robot {self._robot!r} skipped"
+            message = f"correct {counted(len(self._skipped), 'name')} unknown to robot {self._robot!r}, skipped"
             warn(f"{message}: {listed(self._skipped, limit=6)}", file)

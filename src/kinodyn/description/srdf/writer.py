@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from kinodyn.tables.output import write_text
 
 
 def write_collisions(
@@ -33,5 +34,5 @@ def write_collisions(
     indent(root)
     text = '<?xml version="1.0"?>\n' + tostring(root, encoding="unicode") + "\n"
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_text(path, text)
     return text

@@ -55,13 +55,13 @@ class JointReader:
     def warn_questionable(self, description: Description) -> None:
         """Warn once of missing limits, and once of fixed joints that should follow a moving one."""
         if self._unlimited:
-            message = f"{counted(len(self._unlimited), 'joint')} without the limits URDF requires, treated as unlimited"
+            message = f"give limits to {counted(len(self._unlimited), 'joint')}, as URDF requires; treated as unlimited"
             warn(f"{message}: {listed(self._unlimited)}", description.source)
         # If the leader is fixed as well, the whole mechanism was locked on purpose.
         moving = {joint.name for joint in description.joints if joint.kind != "fixed"}
         fixed = [name for name, leader in self._fixed_mimics.items() if leader in moving]
         if fixed:
-            message = f"{counted(len(fixed), 'fixed joint')} with a <mimic>, which has no effect"
+            message = f"remove <mimic>, which has no effect there, from {counted(len(fixed), 'fixed joint')}"
             warn(f"{message}: {listed(fixed)}", description.source)
 
     def _limits(self, node: Node, kind: JointKind) -> tuple[float, float, float, float]:

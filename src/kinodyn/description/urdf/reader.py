@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.checks import as_path
 from kinodyn.description.base import floating_joint
 from kinodyn.description.packages import PackageDirs, PackageFinder
 from kinodyn.description.types import Description, Inertia, Link
@@ -19,7 +20,9 @@ from kinodyn.description.xacro import find_xacro, xacro_not_allowed
 from kinodyn.description.xml_tree import Node, parse_xml, read_xml
 
 
-def read_urdf(source: str | os.PathLike[str], *, packages: PackageDirs = ()) -> Description:
+def read_urdf(
+    source: str | os.PathLike[str], *, packages: PackageDirs = (), allow_outside: bool = False
+) -> Description:
     """Read a URDF file.
 
     Parameters
@@ -29,6 +32,9 @@ def read_urdf(source: str | os.PathLike[str], *, packages: PackageDirs = ()) -> 
     packages
         Folders that contain the packages of `package://` and `model://` URIs; searched before the folders above the
         file, `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`. A missing mesh is a warning.
+    allow_outside
+        Whether meshes outside of the folders of the file are read: outside of its own folder, its package, folders such
+        as `meshes` and `assets` in the three folders above, and `packages`.
 
     Returns
     -------
@@ -39,14 +45,18 @@ def read_urdf(source: str | os.PathLike[str], *, packages: PackageDirs = ()) -> 
     DescriptionError
         If the file cannot be read or is not a valid robot, with file, line and element.
     """
-    path = Path(source)
+    path = as_path("source", source)
     if path.suffix.lower() == ".xacro":
         raise xacro_not_allowed(path)
-    return _describe(read_xml(path), path, packages)
+    return _describe(read_xml(path), path, PackageFinder(path, packages, allow_outside=allow_outside))
 
 
 def parse_urdf(
-    text: str | bytes, *, file: str | os.PathLike[str] | None = None, packages: PackageDirs = ()
+    text: str | bytes,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    packages: PackageDirs = (),
+    allow_outside: bool = False,
 ) -> Description:
     """Read a URDF from text.
 
@@ -56,7 +66,7 @@ def parse_urdf(
         The XML document.
     file
         The file that the text came from, if any: for messages, relative mesh names and the search for packages.
-    packages
+    packages, allow_outside
         As for `read_urdf`.
 
     Returns
@@ -69,17 +79,17 @@ def parse_urdf(
     >>> parse_urdf('<robot name="one"><link name="base"/></robot>').links[0].name
     'base'
     """
-    path = None if file is None else Path(file)
-    return _describe(parse_xml(text, path), path, packages)
+    path = None if file is None else as_path("file", file)
+    return _describe(parse_xml(text, path), path, PackageFinder(path, packages, allow_outside=allow_outside))
 
 
-def _describe(robot: Node, file: Path | None, packages: PackageDirs) -> Description:
+def _describe(robot: Node, file: Path | None, finder: PackageFinder) -> Description:
     if robot.tag != "robot":
         raise robot.error(f"the root element is <{robot.tag}>; a URDF file has <robot>")
     xacro_element = find_xacro(robot)
     if xacro_element is not None:
         raise xacro_not_allowed(file, xacro_element)
-    shapes = ShapeReader(robot, PackageFinder(file, packages))
+    shapes = ShapeReader(robot, finder)
     joints = JointReader()
     description = Description(
         name=robot.word("name"),

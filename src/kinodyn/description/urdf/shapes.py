@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.description.messages import counted, listed, warn
+from kinodyn.description.messages import listed, warn_missing_meshes
 from kinodyn.description.packages import PackageFinder
 from kinodyn.description.types import Shape, ShapeKind
 from kinodyn.description.xml_tree import Node
@@ -24,10 +24,10 @@ def placement(node: Node) -> Array:
     origin = node.child("origin")
     if origin is None:
         return np.eye(4)
-    return _pose(origin.numbers("xyz", 3, (0.0, 0.0, 0.0)), origin.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+    return pose_matrix(origin.numbers("xyz", 3, (0.0, 0.0, 0.0)), origin.numbers("rpy", 3, (0.0, 0.0, 0.0)))
 
 
-def _pose(xyz: tuple[float, ...], rpy: tuple[float, ...]) -> Array:
+def pose_matrix(xyz: tuple[float, ...], rpy: tuple[float, ...]) -> Array:
     """Compute Rz(yaw) Ry(pitch) Rx(roll) directly; SciPy takes seconds for some thousand joints."""
     (x, y, z), (roll, pitch, yaw) = xyz, rpy
     cr, sr = math.cos(roll), math.sin(roll)
@@ -56,11 +56,8 @@ class ShapeReader:
         return tuple(self._shape(node) for node in link.all(tag))
 
     def warn_missing_meshes(self, file: Path | None) -> None:
-        """Warn once of all meshes that were not found."""
-        missing = [uri for uri, path in self._meshes.items() if path is None]
-        if missing:
-            message = f"{len(missing)} of {counted(len(self._meshes), 'mesh file')} not found: {listed(missing)}"
-            warn(f"{message}; their shapes are empty; pass the folders of the packages in packages=[...]", file)
+        """Warn of the meshes that are left out."""
+        warn_missing_meshes(self._meshes, self._finder.outside, file)
 
     def _shape(self, node: Node) -> Shape:
         geometry = node.need("geometry")

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import broadcast, numbers
+from kinodyn.checks import broadcast, numbers, vector
+from kinodyn.display import displayed
 from kinodyn.dynamics.actuation.legs import Cranks, Legs, Pistons
 from kinodyn.dynamics.actuation.transmission import Coupling
 from kinodyn.errors import InputError, SingularError
@@ -28,6 +29,7 @@ MAX_STEP = 0.3  # of a joint in one Newton iteration [rad]
 ZERO = 1e-9  # sines and lengths below this count as zero
 
 
+@displayed
 class Positions(NamedTuple):
     """Positions of the motors or of the joints, and whether they exist.
 
@@ -52,6 +54,7 @@ class Positions(NamedTuple):
         return np.asarray(self.status == SOLVED)
 
 
+@displayed
 class Singularity(NamedTuple):
     """Distance of a mechanism from its two kinds of singularity; 0 is singular.
 
@@ -281,6 +284,7 @@ class _ParallelAnkle(Coupling):
         return first, R @ self.axes[1], b - (R @ self.offset)[..., None, :]
 
 
+@displayed
 class CrankAnkle(_ParallelAnkle):
     """Two rotary motors whose cranks drive the foot through rods with ball joints (2-RSU, as in many humanoids).
 
@@ -328,13 +332,14 @@ class CrankAnkle(_ParallelAnkle):
         joints: Sequence[str] | None = None,
     ) -> None:
         foot = _points("foot_points", foot_points)
-        ends = foot + numbers("offset", offset, 3)
+        ends = foot + vector("offset", offset, 3)
         legs = Cranks(
             _points("motors", motors), _points("motor_axes", motor_axes), _points("crank_ends", crank_ends), ends
         )
         super().__init__(legs, foot, axes, offset, joints)
 
 
+@displayed
 class PistonAnkle(_ParallelAnkle):
     """Two linear actuators between shank and foot (2-SPU); the motor positions are their lengths [m].
 

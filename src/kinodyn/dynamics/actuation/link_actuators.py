@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose, skew
@@ -96,6 +97,7 @@ class _LinkActuator(ABC):
         return result
 
 
+@displayed
 class BetweenLinks(_LinkActuator):
     """A wrench between two links, with force and moment in all directions.
 
@@ -161,6 +163,7 @@ class BetweenLinks(_LinkActuator):
         return R, T[..., :3, 3]
 
 
+@displayed
 class TorqueMotor(_LinkActuator):
     """A motor that rotates one link relative to another about an axis, whatever joints are between them.
 
@@ -220,6 +223,7 @@ class TorqueMotor(_LinkActuator):
         return result
 
 
+@displayed
 class Piston(_LinkActuator):
     """A linear actuator between a point of one link and a point of another: a piston, a tendon, a spring.
 

@@ -13,7 +13,7 @@ from kinodyn.checks import known_names
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.chain import configuration
 from kinodyn.model.compile import JointInfo
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 @runtime_checkable
@@ -58,6 +58,7 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     >>> S.shape, robot.nv
     ((29, 36), 36)
     """
+    require_robot(robot)
     passive = known_names("passive", passive, "joint", robot.joint_names)
     actuated = [robot.joint(name).v for name in robot.joint_names if name not in passive]
     indices = [index for v in actuated for index in range(v.start, v.stop)]
@@ -88,7 +89,7 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
     >>> kd.actuation.matrix(robot, robot.neutral(), ["joint1", tendon]).shape
     (2, 2)
     """
-    if isinstance(actuators, str) or not len(actuators):
+    if isinstance(actuators, str) or not isinstance(actuators, Sequence) or not len(actuators):
         raise InputError(f"actuators must be a list of actuators and joint names, got {actuators!r}")
     batch = configuration(robot, q).shape[:-1]
     parts = []

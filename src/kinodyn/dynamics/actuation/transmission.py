@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, numbers
+from kinodyn.display import displayed
 from kinodyn.dynamics.actuation.selection import own_joint
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.chain import configuration
@@ -18,6 +19,7 @@ from kinodyn.model.robot import Robot
 RANK_TOLERANCE = 1e-9  # ratio of the smallest to the largest singular value below which a matrix is singular
 
 
+@displayed
 class Coupling(ABC):
     """Motors coupled to joints: motor rates = G(q) joint rates, joint torques = G(q)^T motor torques.
 
@@ -32,7 +34,8 @@ class Coupling(ABC):
     """
 
     def __init__(self, motors: int, size: int, joints: Sequence[str] | None) -> None:
-        if isinstance(joints, str) or (joints is not None and len(joints) != size):
+        named = isinstance(joints, Sequence) and not isinstance(joints, str) and len(joints) == size
+        if joints is not None and not named:
             raise InputError(f"joints must be {size} joint names, got {joints!r}")
         self.motors, self.size = motors, size
         self.joints = None if joints is None else tuple(joints)
@@ -167,6 +170,7 @@ class Coupling(ABC):
         return np.asarray(np.linalg.pinv(G), dtype=float)
 
 
+@displayed
 class Transmission(Coupling):
     """Gears, belts and differentials: motor positions are a constant matrix times joint positions.
 

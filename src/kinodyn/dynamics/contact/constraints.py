@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import distinct_names, list_of, numbers, one_of, positive, vector
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.spatial import as_pose, inverse
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -44,6 +45,7 @@ class Rows(NamedTuple):
     rows: int
 
 
+@displayed
 class Constraint(ABC):
     """The interface of contacts and loops: a name, and rows for the core."""
 
@@ -111,6 +113,7 @@ class Constraint(ABC):
         object.__setattr__(self, name, value)
 
 
+@displayed
 class Contact(Constraint):
     """A contact of a frame with the world that does not move.
 
@@ -200,6 +203,7 @@ class Contact(Constraint):
         return f"Contact({self.name!r}, {shape}, friction={self.friction:g})"
 
 
+@displayed
 class Loop(Constraint):
     """A kinematic loop: two frames of the robot that coincide, as in a four-bar linkage or with two hands on a bar.
 
@@ -281,6 +285,7 @@ class Plan(NamedTuple):
 
 def plan(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
     """Check the constraints and collect their rows for the core."""
+    require_robot(robot)
     given = checked(contacts)
     parts = [contact.layout(robot) for contact in given]
     poses = [pose for part in parts for pose in part.poses]

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn import dynamics as plain
 from kinodyn.arrays import Array
+from kinodyn.checks import reals
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint, plan
 from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.errors import InputError
@@ -157,6 +159,7 @@ def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constrain
     return -_core.constraint_jacobian(robot, q, v, planned.records, planned.poses).acceleration
 
 
+@displayed
 class Projected(NamedTuple):
     """The dynamics in the directions that constraints leave free: M y' + h = S tau, with v = N y.
 
@@ -222,7 +225,7 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
 def gains_of(stabilise: float | tuple[float, float]) -> Array:
     """Return stiffness [1/s^2] and damping [1/s] (2,) of a rate, or those given."""
     pair = stabilise if isinstance(stabilise, tuple) else None
-    values = np.asarray(pair if pair else (stabilise, stabilise), dtype=float)
+    values = reals("stabilise", pair if pair else (stabilise, stabilise))
     if values.shape != (2,) or not (np.isfinite(values) & (values >= 0)).all():
         raise InputError(f"stabilise must be a nonnegative rate, or (stiffness, damping), got {stabilise!r}")
     return values if pair else np.array([values[0] ** 2, 2.0 * values[0]])

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint
 
 _CONSISTENT = 1e-8  # largest residual due to rounding, as a fraction of the accelerations
 
 
+@displayed
 class Forces(Mapping[str, Array]):
     """Constraint forces on the robot by the name of the constraint.
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 Interpolation = Literal["cubic", "linear"]
@@ -23,14 +24,31 @@ _NEIGHBOURS = np.arange(4)
 
 
 class Ground(Protocol):
-    """The interface of ground for soft contacts."""
+    """The interface of ground for contacts of simulators."""
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Return the heights (...) of points (..., 3) above the ground, and its unit normals (..., 3) below them."""
+        """Compute heights above the ground along its normal, and the normals.
+
+        Above ground that is not a plane the height is the vertical distance times the cosine of the slope: correct to
+        first order.
+
+        Parameters
+        ----------
+        p : (..., 3)
+            Points in the world [m].
+
+        Returns
+        -------
+        heights : (...)
+            [m], negative below the surface, infinite where there is no ground.
+        normals : (..., 3)
+            Unit vectors.
+        """
         ...
 
 
-class Plane:
+@displayed
+class Plane(Ground):
     """An infinite plane: level or inclined ground, or a wall.
 
     Parameters
@@ -51,19 +69,6 @@ class Plane:
         self._offset = float(self.normal @ self.point)
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Compute heights above the plane and its normals.
-
-        Parameters
-        ----------
-        p : (..., 3)
-            Points in the world [m].
-
-        Returns
-        -------
-        heights : (...)
-            [m], negative below the surface.
-        normals : (..., 3)
-        """
         places = _places(p)
         return self.heights(places), np.broadcast_to(self.normal, places.shape)
 
@@ -85,7 +90,8 @@ class Plane:
         return f"Plane({self.point.tolist()}, {self.normal.tolist()})"
 
 
-class HeightField:
+@displayed
+class HeightField(Ground):
     """Ground given by heights on a grid.
 
     Beyond the grid the ground is level, at the height of the nearest edge.
@@ -133,21 +139,6 @@ class HeightField:
         self._flat, self._width = np.ascontiguousarray(padded).ravel(), padded.shape[1]
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Compute heights above the ground along its normal, and the normals.
-
-        The height is the vertical distance times the cosine of the slope: exact for a plane, else to first order.
-
-        Parameters
-        ----------
-        p : (..., 3)
-            Points in the world [m].
-
-        Returns
-        -------
-        heights : (...)
-            [m], negative below the surface.
-        normals : (..., 3)
-        """
         places = _places(p)
         height, slope = self._surface(places[..., :2])
         normal = np.empty(places.shape)

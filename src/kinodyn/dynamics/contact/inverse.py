@@ -16,6 +16,7 @@ from kinodyn import dynamics as plain
 from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, known_names, numbers, one_of
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.cones import Cones
 from kinodyn.dynamics.contact.constraints import Constraint, checked
 from kinodyn.dynamics.contact.dynamics import jacobian
@@ -27,6 +28,7 @@ BALANCE_TOLERANCE = 1e-8  # largest residual of a balanced row, as a fraction of
 PRIORITY = 1e6  # weight of a residual compared to that of forces, where the motion is infeasible
 
 
+@displayed
 class Effort(NamedTuple):
     """Torques and contact forces for a desired motion.
 

@@ -8,7 +8,7 @@ E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II", 1996, sectio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,12 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import integer, positive
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint, Plan, plan
 from kinodyn.dynamics.contact.dynamics import impact
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
+@displayed
 class Projection(NamedTuple):
     """A configuration projected onto the constraints.
 
@@ -104,8 +107,13 @@ def project(
     >>> bool(found.success), bool(found.error < 1e-12)
     (True, True)
     """
+    require_robot(robot)
     planned = _with_targets(robot, contacts)
-    settings = _settings(tolerance, iterations, robot.nv, tuple(fixed))
+    indices = tuple(fixed) if isinstance(fixed, Iterable) else (fixed,)
+    if not all(isinstance(k, int | np.integer) for k in indices):
+        raise InputError(f"fixed must be indices in v, got {fixed!r}")
+    limits = positive("tolerance", tolerance), integer("iterations", iterations, 0, MAX_ITERATIONS)
+    settings = _settings(*limits, robot.nv, indices)
     found = _core.project(robot, q, *settings, planned.records, planned.poses)
     return Projection(
         q=found.q, success=found.error <= tolerance, error=found.error, iterations=found.iterations.astype(int)
@@ -128,6 +136,9 @@ def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequenc
     (..., nv)
     """
     return impact(robot, q, v, contacts)[0]
+
+
+MAX_ITERATIONS = 10**6
 
 
 @lru_cache(maxsize=16)

@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import numbers, positive, reals
+from kinodyn.display import displayed
 from kinodyn.dynamics.contact.ground import Ground, Plane
 from kinodyn.dynamics.contact.points import least_effective_mass, sole_points
 from kinodyn.errors import InputError
@@ -33,6 +34,7 @@ STIFFNESS, DAMPING = 3e4, 200.0  # of each point, for a humanoid of 70 kg on eig
 _RELATIVE_STIFFNESS, _RELATIVE_DAMPING = 0.1, 0.65
 
 
+@displayed
 class SoftContacts:
     """Compliant contacts between points of the robot and the ground.
 
@@ -218,7 +220,7 @@ class SoftContacts:
         )
 
     def _anchors(self, anchors: ArrayLike) -> Array:
-        array = np.asarray(anchors, dtype=float)
+        array = reals("anchors", anchors)
         if array.shape[-2:] != (self.size, 3):
             raise InputError(f"anchors must have shape (..., {self.size}, 3) as the last call did, got {array.shape}")
         return array.reshape(*array.shape[:-2], 3 * self.size)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers, shape_of
+from kinodyn.checks import at_most, flag, known_names, numbers, positions, positive, shape_of
 from kinodyn.errors import InputError
+from kinodyn.ik.analytic import geometry
 from kinodyn.ik.analytic.chain import Chain, chain_of, fixed_coordinates, frame_name
 from kinodyn.ik.analytic.geometry import NoClosedFormError
 from kinodyn.ik.analytic.planar import Planar2R, planar
@@ -19,12 +20,13 @@ from kinodyn.ik.analytic.problem import Problem
 from kinodyn.ik.analytic.redundant import SevenJoints, seven
 from kinodyn.ik.analytic.result import AnalyticSolutions
 from kinodyn.ik.analytic.six import Solver, six
-from kinodyn.ik.poses import target_poses
-from kinodyn.model.robot import Robot
+from kinodyn.ik.poses import orthonormal, target_poses
+from kinodyn.model.robot import Robot, require_robot
 
 # Cache of the recognised geometries of each robot: by frame, joints and redundant joint, the coordinates that
 # are not solved for and their values, the chain and its solver.
 Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "Solver | SevenJoints"]]
+MAX_TOLERANCE = 1e-3  # [m, rad]
 _CACHE: WeakKeyDictionary[Robot, Recognised] = WeakKeyDictionary()
 
 
@@ -39,6 +41,7 @@ def analytic(
     clamp: bool = False,
     redundancy: ArrayLike | None = None,
     redundant_joint: str | None = None,
+    tolerance: float = geometry.DEFAULT_TOLERANCE,
 ) -> AnalyticSolutions:
     """Compute all configurations that bring a frame to T, in closed form.
 
@@ -66,6 +69,9 @@ def analytic(
         broadcast with the targets. By default the value of q0.
     redundant_joint : str, optional
         Name of the redundant joint; by default the first that leaves a closed form, the last joint being tried first.
+    tolerance : float
+        How far axes may be from meeting [m] or from parallel [rad] to be taken for that, at most 1e-3. Solutions are
+        refined until they reach the target within 1e-9; far from the assumed geometry some may be lost.
 
     Returns
     -------
@@ -92,30 +98,50 @@ def analytic(
     >>> found.nearest([1.5, -1.0]).round(4)
     array([ 1.5708, -1.5708])
     """
+    require_robot(robot)
+    limits, clamp = flag("limits", limits), flag("clamp", clamp)
     start = robot.neutral() if q0 is None else numbers("q0", q0, robot.nq)
-    rows = start.reshape(-1, robot.nq)
-    chain, solver = _geometry(robot, frame, joints, redundant_joint, rows)
-    poses = _targets(T, chain, solver)
+    within = at_most("tolerance", positive("tolerance", tolerance), MAX_TOLERANCE)
+    with geometry.tolerated(within):
+        return _analytic(robot, T, frame, joints, start, q0 is not None, limits, clamp, redundancy, redundant_joint)
+
+
+def _analytic(
+    robot: Robot,
+    T: MatrixLike,
+    frame: str | int,
+    joints: Sequence[str] | None,
+    start: Array,
+    given: bool,
+    limits: bool,
+    clamp: bool,
+    redundancy: ArrayLike | None,
+    redundant_joint: str | None,
+) -> AnalyticSolutions:
+    chain, solver = _geometry(robot, frame, joints, redundant_joint, start.reshape(-1, robot.nq))
+    poses = orthonormal(_targets(T, chain, solver))
     if clamp and not isinstance(solver, Planar2R):
         raise InputError(f"clamp=True is for planar 2R arms, and this is {solver.family}; leave it out")
-    swept = _redundancy(solver, chain, redundancy, start, given=q0 is not None)
+    swept = _redundancy(solver, chain, redundancy, start, given=given)
     shapes = [poses.shape[:-2], start.shape[:-1], swept.shape[:-1]]
     try:
         batch = np.broadcast_shapes(*shapes) if any(shapes) else ()
     except ValueError as cause:
         raise InputError(f"the batch axes of T, q0 and redundancy, {shapes}, are not compatible") from cause
     problem = Problem(robot, frame, chain, solver, batch, _flat(poses, batch, 2), _flat(swept, batch, 1))
-    return problem.solve(_start_rows(start, batch), given=q0 is not None, limits=limits, clamp=clamp)
+    return problem.solve(_start_rows(start, batch), given=given, limits=limits, clamp=clamp)
 
 
 def _geometry(
     robot: Robot, frame: str | int, joints: Sequence[str] | None, redundant_joint: str | None, rows: Array
 ) -> tuple[Chain, Solver | SevenJoints]:
     """Recognise the chain, or take it from the cache if the other joints have the same values."""
-    if isinstance(joints, str):
-        raise InputError(f"joints must be a list of names, got the single name {joints!r}")
+    if joints is not None:
+        joints = known_names("joints", joints, "joint", robot.joint_names)
+    if redundant_joint is not None:
+        robot.joint(redundant_joint)
     cache = _CACHE.setdefault(robot, {})
-    key = (frame_name(robot, frame), None if joints is None else tuple(joints), redundant_joint)
+    key = (frame_name(robot, frame), None if joints is None else tuple(joints), redundant_joint, geometry.tolerance())
     if key in cache:
         fixed, at, chain, solver = cache[key]
     else:
@@ -147,7 +173,7 @@ def _recognise(chain: Chain, redundant_joint: str | None) -> Solver | SevenJoint
 def _targets(T: MatrixLike, chain: Chain, solver: Solver | SevenJoints) -> Array:
     shape = () if hasattr(T, "as_matrix") else shape_of(T)
     if isinstance(solver, Planar2R) and shape[-1:] == (3,):
-        points = numbers("T", T, 3)
+        points = positions("T", T)
         poses = np.empty((*points.shape[:-1], 4, 4))
         poses[:] = chain.T_zero
         poses[..., :3, 3] = points

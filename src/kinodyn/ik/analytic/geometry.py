@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.analytic.axes import Axis
 
-ANGLE_TOLERANCE = 1e-6  # for descriptions that give pi / 2 with six digits; solutions are refined afterwards [rad]
-LENGTH_TOLERANCE = 1e-6  # [m]
+# How far axes may be from parallel [rad] and from meeting [m]: descriptions give pi / 2 as 1.5708. Solutions are
+# refined afterwards.
+DEFAULT_TOLERANCE = 1e-5
+_TOLERANCE: ContextVar[float] = ContextVar("tolerance", default=DEFAULT_TOLERANCE)
+
+
+@contextmanager
+def tolerated(value: float) -> Iterator[None]:
+    """Recognise geometries within a tolerance [m, rad] meanwhile."""
+    before = _TOLERANCE.set(value)
+    try:
+        yield
+    finally:
+        _TOLERANCE.reset(before)
+
+
+def tolerance() -> float:
+    """Return the tolerance within which geometries are recognised now [m, rad]."""
+    return _TOLERANCE.get()
 
 
 class NoClosedFormError(InputError):
@@ -24,7 +45,7 @@ def angle_between(a: Axis, b: Axis) -> float:
 
 def parallel(*axes: Axis) -> bool:
     """Return whether all the lines are parallel."""
-    return all(angle_between(axes[0], other) < ANGLE_TOLERANCE for other in axes[1:])
+    return all(angle_between(axes[0], other) < tolerance() for other in axes[1:])
 
 
 def nearest_point(*axes: Axis) -> tuple[Array, float]:
@@ -40,7 +61,7 @@ def nearest_point(*axes: Axis) -> tuple[Array, float]:
 
 def intersect(a: Axis, b: Axis) -> bool:
     """Return whether two lines intersect in one point."""
-    return angle_between(a, b) >= ANGLE_TOLERANCE and nearest_point(a, b)[1] < LENGTH_TOLERANCE
+    return angle_between(a, b) >= tolerance() and nearest_point(a, b)[1] < tolerance()
 
 
 def foot(axis: Axis, point: Array) -> Array:
@@ -55,4 +76,4 @@ def aligned(axis: Axis, model: Axis) -> tuple[Axis, float]:
 
 def lies_on(point: Array, axis: Axis) -> bool:
     """Return whether a point (3,) lies on the line."""
-    return float(np.linalg.norm(foot(axis, point) - point)) < LENGTH_TOLERANCE
+    return float(np.linalg.norm(foot(axis, point) - point)) < tolerance()

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.ik.analytic.axes import Axis, CosSin, Mask, Motion, Vec, add_angles, constant, minus, negated
-from kinodyn.ik.analytic.geometry import LENGTH_TOLERANCE, NoClosedFormError, aligned, angle_between, foot, parallel
+from kinodyn.ik.analytic.geometry import NoClosedFormError, aligned, angle_between, foot, parallel, tolerance
 from kinodyn.ik.analytic.subproblems import ZERO_TOLERANCE, Degeneracies, aim_plane, roots
 
 
@@ -143,7 +143,7 @@ def planar(axes: Sequence[Axis], tip: Array) -> Planar2R | Planar3R:
     ends = [*axes[1:], Axis(tip, axes[0].frame)][: 2 if len(axes) == 2 else len(axes) - 1]
     for i, (axis, end) in enumerate(zip(axes, ends, strict=False), start=1):
         length = float(np.linalg.norm(foot(axis, end.point) - end.point))
-        if length < LENGTH_TOLERANCE:
+        if length < tolerance():
             raise NoClosedFormError(f"link {i} of the planar arm has no length perpendicular to its axis")
     if len(axes) == 2:
         return Planar2R(TwoLinks.from_axes(axes[0], axes[1]), constant(tip))

@@ -10,11 +10,16 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.ik.analytic.axes import CosSin, Mask, some, targets_first
 from kinodyn.ik.analytic.chain import Chain
+from kinodyn.ik.analytic.geometry import tolerance
 from kinodyn.model.robot import Robot
 
 RESIDUAL_TOLERANCE = 1e-9  # of every returned solution
 REFINE_ABOVE = 1e-10  # branches with a larger residual take Newton steps,
-REFINE_BELOW = 1e-4  # unless it is above this: these are not solutions
+REFINE_BELOW = 1e-4  # unless it is above this, or far above the tolerance of the geometry: these are not solutions
+REFINE_FACTOR = 100.0  # of the tolerance of the geometry
+SINGULAR = 1e-6  # of the largest singular value
+MAX_STEPS = 60
+LEAST_DAMPING = 1e-12
 LIMIT_TOLERANCE = 1e-10  # a joint beyond a limit by less than this is set to the limit [rad]
 DUPLICATE_TOLERANCE = 2e-7  # two branches at a double root that differ by less are the same [rad]
 TWO_PI = 2.0 * np.pi
@@ -86,7 +91,8 @@ def outside(chain: Chain, q: Array) -> Mask:
 def refine(targets: Targets, q: Array, near: Array | None) -> Array:
     """Compute the residual (n, branches) of every branch and refine, in place, those with small rounding errors.
 
-    A Newton step dq = J^+ e with the twist e from the current pose to the target squares the error.
+    A Newton step dq = J^+ e with the twist e from the current pose to the target squares the error. Where it does not
+    reduce it, near singularities, steps are damped (Levenberg-Marquardt).
     """
     n, branches, nq = q.shape
     flat, of = q.reshape(-1, nq), np.repeat(np.arange(n), branches)
@@ -94,26 +100,36 @@ def refine(targets: Targets, q: Array, near: Array | None) -> Array:
     gap -= targets.T[:, None]
     part = gap[..., :3, 3] if targets.position_only else gap.reshape(n, branches, 16)
     residual: Array = np.sqrt(np.einsum("ijk,ijk->ij", part, part)).reshape(-1)
-    off = np.nonzero((residual > REFINE_ABOVE) & (residual < REFINE_BELOW))[0]
-    while len(off):
-        T = targets.T[of[off]]
-        better = _newton(targets, flat[off], T, None if near is None else near[of[off] if len(near) == n else 0])
+    below = max(REFINE_BELOW, REFINE_FACTOR * tolerance())
+    off = np.nonzero((residual > REFINE_ABOVE) & (residual < below))[0]
+    damping = np.zeros(len(flat))
+    for _ in range(MAX_STEPS):
+        if not len(off):
+            break
+        T, here = targets.T[of[off]], None if near is None else near[of[off] if len(near) == n else 0]
+        better = _step(targets, flat[off], T, here, damping[off])
         after = targets.residual(better, T)[1]
-        improved = after < 0.5 * residual[off]  # a converging Newton step gains far more
+        improved = after < residual[off]
         flat[off[improved]], residual[off[improved]] = better[improved], after[improved]
-        off = off[improved & (after > REFINE_ABOVE)]
+        damping[off] = np.where(improved, 0.1 * damping[off], np.maximum(10.0 * damping[off], LEAST_DAMPING))
+        off = off[(residual[off] > REFINE_ABOVE) & (damping[off] < 1.0)]
     return residual.reshape(n, branches)
 
 
-def _newton(targets: Targets, q: Array, T: Array, near: Array | None) -> Array:
+def _step(targets: Targets, q: Array, T: Array, near: Array | None, damping: Array) -> Array:
+    """Take a step of the Levenberg-Marquardt method, of Newton's where the damping (n,) is 0."""
     rows = slice(0, 3 if targets.position_only else 6)
     reached = targets.residual(q, T)[0]
     columns = [targets.robot.joint(targets.chain.names[i]).v.start for i in targets.solved]
     J = kinematics.jacobian(targets.robot, q, targets.frame)[:, rows][:, :, columns]
     rotation = 0.5 * np.cross(reached[:, :3, :3], T[:, :3, :3], axis=1).sum(axis=2)
     error = np.concatenate([T[:, :3, 3] - reached[:, :3, 3], rotation], axis=-1)[:, rows]
-    # Nearly singular directions are not corrected: a huge step there would leave the branch.
-    step = (np.linalg.pinv(J, rcond=1e-6) @ error[..., None])[..., 0]
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    # Nearly singular directions are not corrected by Newton steps: a huge one there would leave the branch.
+    kept = np.where(s > SINGULAR * s[:, :1], s, 0.0)
+    squares = np.maximum(np.where(damping[:, None] > 0, s * s + damping[:, None], kept * kept), 1e-300)
+    factor = np.where(damping[:, None] > 0, s, kept) / squares
+    step = np.einsum("nij,ni,nki,nk->nj", Vt, factor, U, error)
     better: Array = q.copy()
     for j, i in enumerate(targets.solved):
         index, low, high = targets.chain.q_index[i], float(targets.chain.lower[i]), float(targets.chain.upper[i])

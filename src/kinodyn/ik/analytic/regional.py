@@ -15,7 +15,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.ik.analytic.axes import Axis, CosSin, Vec, constant, minus, negated
-from kinodyn.ik.analytic.geometry import LENGTH_TOLERANCE, angle_between, intersect, lies_on, nearest_point, parallel
+from kinodyn.ik.analytic.geometry import angle_between, intersect, lies_on, nearest_point, parallel, tolerance
 from kinodyn.ik.analytic.planar import TwoLinks
 from kinodyn.ik.analytic.subproblems import Degeneracies, aim, distance, level
 
@@ -110,5 +110,5 @@ def _missing(axes: Sequence[Axis]) -> str:
         parts.append(f"{i + 1} and {j + 1}: distance {distance:.4g} mm, angle {angle:.4g} degrees")
     return (
         "of the three joints away from it, counted outwards, no two neighbours intersect or are parallel "
-        f"so that they can be solved (axes {'; '.join(parts)}; tolerance {1e3 * LENGTH_TOLERANCE:g} mm)"
+        f"so that they can be solved (axes {'; '.join(parts)}; tolerance {1e3 * tolerance():g} mm)"
     )

@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.display import displayed
 from kinodyn.ik.reasons import reasons_of
 
 SOLVED, LIMITS, SINGULAR, UNREACHABLE = "solved", "limits", "singular", "unreachable"
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class AnalyticSolutions:
     """Result of `analytic`: all closed-form solutions of every target.

@@ -10,7 +10,6 @@ import numpy as np
 
 from kinodyn.ik.analytic.axes import Axis, CosSin, Motion, Vec, add_angles, constant, minus, negated, plus, some
 from kinodyn.ik.analytic.geometry import (
-    LENGTH_TOLERANCE,
     NoClosedFormError,
     angle_between,
     foot,
@@ -18,6 +17,7 @@ from kinodyn.ik.analytic.geometry import (
     lies_on,
     nearest_point,
     parallel,
+    tolerance,
 )
 from kinodyn.ik.analytic.planar import ThreeLinks
 from kinodyn.ik.analytic.regional import Regional, height, regional
@@ -158,7 +158,7 @@ def six(axes: Sequence[Axis]) -> Solver:
 
 def _spherical(axes: Sequence[Axis]) -> SphericalWrist | str:
     centre, distance = nearest_point(*axes[3:])
-    if distance >= LENGTH_TOLERANCE:
+    if distance >= tolerance():
         return f"the last three axes do not intersect in a point: the distance is {1e3 * distance:.4g} mm"
     for a, b in ((3, 4), (4, 5)):
         if parallel(axes[a], axes[b]):

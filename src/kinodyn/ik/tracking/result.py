@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.ik.reasons import reasons_of
 from kinodyn.model.robot import Robot
 
 Axes: TypeAlias = Any  # of matplotlib, which only plotting imports
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class TrackResult:
     """Result of `track`: a joint path for each path of poses, up to its end or break. Leading axes are batch axes.

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Shape
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.interop.moveit.fields import Fields
 from kinodyn.interop.moveit.poses import Frames, pose_matrix, read_pose, read_quaternion
@@ -17,6 +18,7 @@ from kinodyn.interop.moveit.solids import read_primitive
 _PARAMETERISATIONS: tuple[Literal["xyz", "rotation_vector"], ...] = ("xyz", "rotation_vector")
 
 
+@displayed
 @dataclass(frozen=True)
 class JointConstraint:
     """A joint within an interval.
@@ -40,6 +42,7 @@ class JointConstraint:
     weight: float = 1.0
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Region:
     """A solid region of the world.
@@ -56,6 +59,7 @@ class Region:
     T_world_region: Array
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PositionConstraint:
     """A point of a frame within any of some regions.
@@ -78,6 +82,7 @@ class PositionConstraint:
     weight: float = 1.0
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class OrientationConstraint:
     """The orientation of a frame within a tolerance.
@@ -103,6 +108,7 @@ class OrientationConstraint:
     weight: float = 1.0
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Constraints:
     """Constraints that hold together.
@@ -124,6 +130,7 @@ class Constraints:
         return bool(self.joints or self.positions or self.orientations)
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class PoseGoal:
     """Poses of a frame that reach a goal.

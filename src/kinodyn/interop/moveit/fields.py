@@ -118,6 +118,10 @@ class Fields:
         for k, value in enumerate(self._sequence(name)):
             yield Fields(value, f"{self._path(name)}[{k}]", self.message)
 
+    def names(self) -> list[str]:
+        """Return the names of all fields, for mappings whose keys are names of joints or groups."""
+        return [str(name) for name in self._data]
+
     def ignore(self, *names: str) -> None:
         """Mark fields without relevant content, such as time stamps."""
         self._asked.update(names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Box, Cylinder, Shape, Sphere
-from kinodyn.description.messages import listed
-from kinodyn.errors import DescriptionWarning, InputError
+from kinodyn.errors import InputError
 from kinodyn.interop.moveit.constraints import (
     Constraints,
     JointConstraint,
@@ -54,17 +52,7 @@ def plan(scene: Scene, request: Request, robot: Robot, *, seed: int = 0, **optio
     ------
     InputError
         For constraints along the path that cannot be expressed; the message names them.
-
-    Warns
-    -----
-    DescriptionWarning
-        If the scene pads or scales links, which is not done: the shapes are those of the robot.
     """
-    changed = {link for link, padding in scene.link_padding.items() if padding != 0.0}
-    changed |= {link for link, scale in scene.link_scale.items() if scale != 1.0}
-    if changed:
-        text = f"link_padding and link_scale have no effect on {listed(sorted(changed))}; enlarge the obstacles instead"
-        warnings.warn(text, DescriptionWarning, stacklevel=2)
     given: dict[str, Any] = {
         "group": request.group or None,
         "constraints": path_constraints(request),

@@ -89,6 +89,12 @@ class Frames:
         frames._q, frames._links, frames._movable = q, {}, None if movable is None else set(movable)
         return frames
 
+    @property
+    def fixed(self) -> dict[str, Array]:
+        """Poses of the frames that were added, objects included."""
+        own = {"", WORLD, *self._robot.description.world_frames}
+        return {name: T for name, T in self._fixed.items() if name not in own}
+
     def add(self, name: str, T_world_frame: Array) -> None:
         """Add a frame that is fixed in the world."""
         self._fixed[name] = T_world_frame
@@ -104,7 +110,11 @@ class Frames:
         MoveIt writes the pose of the frame of the header in `child_frame_id`, which is the frame of the planning scene.
         Where only the frame of the header is known, it is the pose of the child in that frame, as elsewhere in ROS.
         """
-        T, header, child = read_transform(fields.child("transform")), _frame_id(fields), fields.text("child_frame_id")
+        T, header, child = (
+            read_transform(fields.child("transform")),
+            _frame_id(fields),
+            _frame_name(fields, "child_frame_id"),
+        )
         named = header if header else child
         if header == child or named in self._robot.frame_names and self._is_known(child):
             return
@@ -168,4 +178,9 @@ class Frames:
 def _frame_id(fields: Fields) -> str:
     header = fields.child("header")
     header.ignore("seq", "stamp")
-    return header.text("frame_id")
+    return _frame_name(header, "frame_id")
+
+
+def _frame_name(fields: Fields, name: str) -> str:
+    """Read the name of a frame; ROS 1 wrote some with a slash in front."""
+    return fields.text(name).removeprefix("/")

@@ -15,8 +15,9 @@ from kinodyn.interop.moveit.request import Request, build_request
 from kinodyn.interop.moveit.scene import Scene, build_scene
 from kinodyn.interop.moveit.yaml_text import parse_yaml
 from kinodyn.model.robot import Robot, require_robot
+from kinodyn.rosmsgs.messages import as_dict
 
-Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
+Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Any  # Any: a ROS message
 
 MAX_BYTES = 100_000_000
 
@@ -27,7 +28,8 @@ def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageD
     Parameters
     ----------
     scene, request
-        Path of a YAML file, YAML text (a string with a line break), or a dictionary with the fields of the message.
+        Path of a YAML file, YAML text (a string with a line break), a dictionary with the fields of the message, or a
+        ROS message as `kd.interop.ros.new` or `decode` returns it.
     robot
         The robot, loaded with its SRDF file if the group is to be known.
     package_dirs
@@ -69,7 +71,7 @@ def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageD
     (World(1 object: ball), [0.5, 0.0])
     """
     require_robot(robot)
-    scene_message, request_message = _message(scene, "scene"), _message(request, "request")
+    scene_message, request_message = source_message(scene, "scene"), source_message(request, "request")
     built, frames, objects = build_scene(scene_message, robot, _finder(scene, package_dirs))
     asked = build_request(request_message, robot, built, frames, objects)
     scene_message.warn(stacklevel=2)
@@ -90,7 +92,7 @@ def read_scene(scene: Source, robot: Robot, *, package_dirs: PackageDirs = ()) -
     scene : Scene
     """
     require_robot(robot)
-    message = _message(scene, "scene")
+    message = source_message(scene, "scene")
     built, _, _ = build_scene(message, robot, _finder(scene, package_dirs))
     message.warn(stacklevel=2)
     return built
@@ -105,11 +107,14 @@ def _is_path(source: Source) -> bool:
     return isinstance(source, os.PathLike) or isinstance(source, str) and "\n" not in source
 
 
-def _message(source: Source, kind: str) -> Message:
+def source_message(source: Source, kind: str) -> Message:
+    """Return the fields of a file, text, dictionary or ROS message; `kind` names it in errors."""
     if isinstance(source, Mapping):
         return Message(source, kind)
+    if hasattr(source, "__msgtype__"):
+        return Message(as_dict(source), kind)
     if not isinstance(source, (str, os.PathLike)):
-        raise InputError(f"{kind} must be a path, YAML text or a dictionary, got a {type(source).__name__}")
+        raise InputError(f"{kind} must be a path, YAML text, a dictionary or message, got a {type(source).__name__}")
     if not _is_path(source):
         return Message(parse_yaml(str(source), kind), kind)
     path = Path(source)

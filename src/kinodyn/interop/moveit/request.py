@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.display import displayed
 from kinodyn.errors import unknown_name
 from kinodyn.interop.moveit.constraints import Constraints, PoseGoal, read_constraints
 from kinodyn.interop.moveit.fields import Fields, Message
@@ -21,6 +22,7 @@ from kinodyn.model.robot import Robot
 SingleGoal: TypeAlias = Array | Mapping[str, PoseGoal]
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Workspace:
     """The volume in which a mobile base may move.
@@ -38,6 +40,7 @@ class Workspace:
     upper: Array
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Request:
     """A motion to plan.
@@ -100,7 +103,7 @@ def build_request(message: Message, robot: Robot, scene: Scene, frames: Frames, 
     if not given:
         raise fields.error("goal_constraints", [], "at least one goal")
     constraints = tuple(read_constraints(part, frames) for part in given)
-    goals = tuple(_goal(goal, robot, start, part) for goal, part in zip(constraints, given, strict=True))
+    goals = tuple(goal_of(goal, robot, start, part) for goal, part in zip(constraints, given, strict=True))
     path = read_constraints(fields.child("path_constraints"), frames)
     return Request(
         group=group,
@@ -117,8 +120,9 @@ def build_request(message: Message, robot: Robot, scene: Scene, frames: Frames, 
     )
 
 
-def _goal(constraints: Constraints, robot: Robot, start: Array, fields: Fields) -> SingleGoal:
-    """Return the configuration or the poses that constraints describe."""
+def goal_of(constraints: Constraints, robot: Robot, start: Array, fields: Fields | None = None) -> SingleGoal:
+    """Return the configuration or the poses that constraints describe; `fields` are where they were read."""
+    fields = Message({}, "goal").fields if fields is None else fields
     if not constraints:
         raise fields.fault("", "give joint_constraints, position_constraints or orientation_constraints")
     if constraints.joints:

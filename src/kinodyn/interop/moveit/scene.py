@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.collision.world import World
+from kinodyn.description.messages import listed
 from kinodyn.description.packages import PackageFinder
+from kinodyn.display import displayed
 from kinodyn.interop.moveit.allowed import Pair, ordered, read_allowed_pairs
 from kinodyn.interop.moveit.fields import Fields, Message
 from kinodyn.interop.moveit.objects import Objects
@@ -19,6 +21,7 @@ from kinodyn.interop.moveit.states import read_state
 from kinodyn.model.robot import Robot
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A planning scene.
@@ -40,9 +43,11 @@ class Scene:
         Where the virtual joint of the message puts a fixed base. The world, goals and constraints are relative to the
         base, as the robot stands at the origin.
     link_padding : mapping
-        Distance to add around links [m]; `plan` warns that it does not.
+        Distance that is added around links in checks against the world [m], see `World.pad_links`.
     link_scale : mapping
-        Factor by which to scale the shapes of links; `plan` warns that it does not.
+        Factor by which the shapes of links are scaled in these checks.
+    fixed_frames : mapping
+        Poses (4, 4) of further frames of the scene: its fixed transforms and the subframes of objects.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Scene:
     T_scene_base: Array
     link_padding: Mapping[str, float]
     link_scale: Mapping[str, float]
+    fixed_frames: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def attached(self) -> tuple[str, ...]:
@@ -88,6 +94,9 @@ def build_scene(message: Message, robot: Robot, finder: PackageFinder) -> tuple[
         objects.add(thing)
     for held in state.children("attached_collision_objects"):
         objects.attach(held)
+    padding = _by_link(message, robot, "link_padding", "padding", zero=True)
+    scale = _by_link(message, robot, "link_scale", "scale", zero=False)
+    objects.world.pad_links(padding, scale)
     scene = Scene(
         name=fields.text("name"),
         world=objects.world,
@@ -95,8 +104,9 @@ def build_scene(message: Message, robot: Robot, finder: PackageFinder) -> tuple[
         allowed_pairs=_read_pairs(fields, robot, objects.names),
         robot_state=q,
         T_scene_base=T_scene_base,
-        link_padding=_by_link(fields, "link_padding", "padding", zero=True),
-        link_scale=_by_link(fields, "link_scale", "scale", zero=False),
+        link_padding=padding,
+        link_scale=scale,
+        fixed_frames={name: T for name, T in frames.fixed.items() if name not in objects.names},
     )
     return scene, frames, objects
 
@@ -110,14 +120,18 @@ def _read_pairs(fields: Fields, robot: Robot, objects: Mapping[str, tuple[str, .
     )
 
 
-def _by_link(fields: Fields, name: str, value: str, zero: bool) -> dict[str, float]:
+def _by_link(message: Message, robot: Robot, name: str, value: str, zero: bool) -> dict[str, float]:
+    """Read a number for each link; links that the robot does not have are named in the warning."""
     found = {}
-    for part in fields.children(name):
+    for part in message.fields.children(name):
         number = part.number(value)
         if number < 0.0 or (number == 0.0 and not zero):
             raise part.error(value, number, "a number of at least 0" if zero else "a number above 0")
         found[part.text("link_name")] = number
-    return found
+    links = {link.name for link in robot.description.links}
+    if unknown := sorted(found.keys() - links):
+        message.notes.append(f"{name} names {listed(unknown)}, which the robot does not have")
+    return {link: number for link, number in found.items() if link in links}
 
 
 def _refuse_octomap(world: Fields) -> None:

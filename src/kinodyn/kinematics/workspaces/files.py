@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from kinodyn import tables
 from kinodyn.errors import InputError
 
 FORMAT = "kinodyn workspace 1"
@@ -18,17 +18,12 @@ _SCALARS: dict[str, Any] = {"robot": str, "frame": str, "samples": int, "resolut
 
 def write(path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
     """Write the fields of a workspace at exactly this path."""
-    with open(path, "wb") as file:
-        np.savez_compressed(file, format=FORMAT, **fields)
+    tables.write_file(path, lambda stream: np.savez_compressed(stream, format=FORMAT, **fields))
 
 
 def read(path: str | os.PathLike[str], names: Sequence[str]) -> dict[str, Any]:
     """Read the named fields without pickle, and check that they are consistent."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            content = {name: file[name] for name in ("format", *names)}
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as cause:
-        raise InputError(f"{os.fspath(path)} cannot be read as a saved workspace: {cause}") from cause
+    content = tables.read_npz(path, "a saved workspace", ("format", *names))
     _check(os.fspath(path), content)
     return {name: _SCALARS.get(name, np.asarray)(content[name]) for name in names}
 

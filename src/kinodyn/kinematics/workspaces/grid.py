@@ -12,6 +12,7 @@ from scipy import ndimage
 
 from kinodyn.arrays import Array, Mask
 from kinodyn.checks import nonnegative, numbers
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.kinematics.workspaces import files, plots
 from kinodyn.kinematics.workspaces.plots import Axes
@@ -19,6 +20,7 @@ from kinodyn.kinematics.workspaces.plots import Axes
 _LABELS = {"probability": "fraction of samples [per voxel]", "dexterity": "fraction of directions"}
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class Workspace:
     """Result of `kinodyn.kinematics.workspace`. Grids (nx, ny, nz) have an empty border of one voxel.

@@ -72,11 +72,9 @@ class Same(Block):
         return own and slice(own.start + shift, own.stop + shift)
 
     def q_to(self, q: Array) -> Array:
-        """See `Block`."""
         return q
 
     def q_from(self, x: Array) -> Array:
-        """See `Block`."""
         return x
 
 
@@ -85,15 +83,12 @@ class MujocoBall(Block):
 
     @property
     def their_unit(self) -> slice | None:
-        """See `Block`."""
         return self.their_q
 
     def q_to(self, q: Array) -> Array:
-        """See `Block`."""
         return q[..., _TO_WXYZ]
 
     def q_from(self, x: Array) -> Array:
-        """See `Block`."""
         return x[..., _TO_XYZW]
 
 
@@ -102,25 +97,20 @@ class MujocoFree(Block):
 
     @property
     def their_unit(self) -> slice | None:
-        """See `Block`."""
         return slice(self.their_q.start + 3, self.their_q.stop)
 
     def q_to(self, q: Array) -> Array:
-        """See `Block`."""
         return np.concatenate([q[..., :3], q[..., 3:][..., _TO_WXYZ]], axis=-1)
 
     def q_from(self, x: Array) -> Array:
-        """See `Block`."""
         return np.concatenate([x[..., :3], x[..., 3:][..., _TO_XYZW]], axis=-1)
 
     def rate(self, q: Array) -> Array:
-        """See `Block`."""
         B = np.zeros((*q.shape[:-1], 6, 6))
         B[..., :3, :3], B[..., 3:, 3:] = from_quaternion(q[..., 3:]), np.eye(3)
         return B
 
     def drift(self, q: Array, v: Array) -> Array:
-        """See `Block`."""
         linear = _linear_drift(q[..., 3:], v)
         return np.concatenate([linear, np.zeros_like(linear)], axis=-1)
 
@@ -130,25 +120,20 @@ class DrakeFree(Block):
 
     @property
     def their_unit(self) -> slice | None:
-        """See `Block`."""
         return slice(self.their_q.start, self.their_q.start + 4)
 
     def q_to(self, q: Array) -> Array:
-        """See `Block`."""
         return np.concatenate([q[..., 3:][..., _TO_WXYZ], q[..., :3]], axis=-1)
 
     def q_from(self, x: Array) -> Array:
-        """See `Block`."""
         return np.concatenate([x[..., 4:], x[..., :4][..., _TO_XYZW]], axis=-1)
 
     def rate(self, q: Array) -> Array:
-        """See `Block`."""
         B = np.zeros((*q.shape[:-1], 6, 6))
         B[..., :3, 3:] = B[..., 3:, :3] = from_quaternion(q[..., 3:])
         return B
 
     def drift(self, q: Array, v: Array) -> Array:
-        """See `Block`."""
         linear = _linear_drift(q[..., 3:], v)
         return np.concatenate([np.zeros_like(linear), linear], axis=-1)
 
@@ -157,15 +142,12 @@ class DrakeBall(Block):
     """Roll, pitch and yaw about fixed axes; angular velocity in parent axes."""
 
     def q_to(self, q: Array) -> Array:
-        """See `Block`."""
         return as_euler(from_quaternion(q), "ZYX")[..., ::-1]
 
     def q_from(self, x: Array) -> Array:
-        """See `Block`."""
         return as_quaternion(from_euler(x[..., ::-1], "ZYX"))
 
     def rate(self, q: Array) -> Array:
-        """See `Block`."""
         return from_quaternion(q)
 
 
@@ -174,19 +156,15 @@ class PinocchioPlanar(Block):
 
     @property
     def their_unit(self) -> slice | None:
-        """See `Block`."""
         return slice(self.their_q.start + 2, self.their_q.stop)
 
     def q_to(self, q: Array) -> Array:
-        """See `Block`."""
         return np.concatenate([q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])], axis=-1)
 
     def q_from(self, x: Array) -> Array:
-        """See `Block`."""
         return np.concatenate([x[..., :2], np.arctan2(x[..., 3:], x[..., 2:3])], axis=-1)
 
     def rate(self, q: Array) -> Array:
-        """See `Block`."""
         c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
         B = np.zeros((*q.shape[:-1], 3, 3))
         B[..., 0, 0], B[..., 0, 1], B[..., 1, 0], B[..., 1, 1], B[..., 2, 2] = c, s, -s, c, 1.0

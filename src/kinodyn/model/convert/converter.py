@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, numbers, unit_vectors
+from kinodyn.display import displayed
 from kinodyn.model.convert.blocks import Block
 from kinodyn.model.convert.scalars import Scalars
 
 
+@displayed
 class Converter:
     """Converts states of one robot to another engine (`..._to`) and back (`..._from`).
 

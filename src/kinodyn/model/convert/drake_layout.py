@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.blocks import Block, DrakeBall, DrakeFree, Same
@@ -30,6 +31,7 @@ _BLOCKS: dict[str, type[Block]] = {"floating": DrakeFree, "ball": DrakeBall, "pl
 _WIDTHS = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}
 
 
+@displayed
 @dataclass(frozen=True)
 class DrakeJoint:
     """Indices and type of a joint in a plant.
@@ -47,6 +49,7 @@ class DrakeJoint:
     type_name: str = "revolute"
 
 
+@displayed
 @dataclass(frozen=True)
 class DrakeLayout:
     """The joints of a plant.

@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, unit_vectors
+from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.joints import ONE_COORDINATE, free_base
 from kinodyn.model.robot import Robot
 
 
+@displayed
 class RobotState(NamedTuple):
     """A state read from ROS messages.
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, positive
+from kinodyn.display import displayed
 from kinodyn.ik.track import track
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.model.robot import Robot
@@ -31,6 +32,7 @@ class PoseFunction(Protocol):
         ...
 
 
+@displayed
 @dataclass(frozen=True, eq=False)
 class FollowResult:
     """Result of `PoseTrajectory.follow`; true in a boolean context when the whole trajectory is followed.

@@ -7,8 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from kinodyn.checks import positive
+from kinodyn.display import displayed
 
 
+@displayed
 @dataclass(frozen=True)
 class CartesianLimits:
     """Limits of a moving frame: norms of the linear and angular rates of its origin. Infinite by default: no limit.

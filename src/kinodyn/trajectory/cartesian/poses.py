@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
-from kinodyn.errors import InputError
+from kinodyn.checks import integer
+from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
-from kinodyn.trajectory.base import Figure, sample_times
+from kinodyn.trajectory.base import Figure, evaluate_at, sample_times
 from kinodyn.trajectory.cartesian.following import FollowResult, follow
 from kinodyn.trajectory.extrema import refined_peaks, sampling_times
 
 
+@displayed
 class PoseSamples(NamedTuple):
     """Samples of a trajectory of a frame.
 
@@ -36,6 +37,7 @@ class PoseSamples(NamedTuple):
     acceleration: Array
 
 
+@displayed
 class PoseTrajectory(ABC):
     """A trajectory of a frame in the world.
 
@@ -71,13 +73,7 @@ class PoseTrajectory(ABC):
             Poses T_world_frame; or velocities [m/s, rad/s] or classical accelerations [m/s^2, rad/s^2] of the frame's
             origin in world axes, linear first, as in `kinematics.velocity` and `kinematics.acceleration`.
         """
-        times = numbers("t", t)
-        if isinstance(order, bool) or order not in (0, 1, 2):
-            raise InputError(f"order must be 0, 1 or 2, got {order!r}")
-        value = self._evaluate(np.clip(times, 0.0, self.duration), int(order))
-        if order:
-            value[(times < 0.0) | (times > self.duration)] = 0.0
-        return value
+        return evaluate_at(self._evaluate, self.duration, t, integer("order", order, 0, 2))
 
     def sample(self, dt: float) -> PoseSamples:
         """Sample poses, twists and accelerations.

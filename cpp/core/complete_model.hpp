@@ -1,0 +1,10 @@
+// Quantities of a model that follow from its sizes, bodies and frames.
+#pragma once
+
+#include "core/model.hpp"
+
+namespace kinodyn {
+
+void complete(Model& m);
+
+}  // namespace kinodyn

@@ -1,0 +1,167 @@
+"""Every public function with one wrong argument at a time; the right ones are those of the examples in docstrings."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import doctest
+import functools
+import importlib
+import inspect
+import io
+import os
+import pkgutil
+import sys
+import tempfile
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import kinodyn
+from fuzz.values import wrong_values
+from fuzz.verdict import outcome
+from kinodyn.errors import KinodynError
+
+# Calls that start servers, other processes or windows, or that only check the installation.
+LEFT_OUT = ("kinodyn.cli", "kinodyn.viewer", "kinodyn.jobs", "kinodyn.__main__")
+
+
+@dataclass
+class Call:
+    """A call that an example made: the function and its arguments by name."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+def modules() -> list[str]:
+    """Return the names of the modules with examples."""
+    names = ["kinodyn", *(module.name for module in pkgutil.walk_packages(kinodyn.__path__, "kinodyn."))]
+    return [name for name in sorted(names) if not name.startswith(LEFT_OUT) and _tests(name)]
+
+
+def cases(module: str) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the cases of a module: a name, and a function that runs the case and returns what was wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for call in _calls(module):
+            for name, valid in call.arguments.items():
+                if name == "self":
+                    continue
+                for k, make in enumerate(wrong_values(valid, seed=len(name))):
+                    yield f"{call.name}({name}) {k}", functools.partial(_run, call, name, make)
+        os.chdir("/")
+
+
+def _run(call: Call, name: str, make: Callable[[], Any]) -> str:
+    arguments = {key: _copied(value) for key, value in call.arguments.items() if key != name}
+    return outcome(lambda: _called(call.function, {**arguments, name: make()}))
+
+
+def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call a function with arguments by name, also those that are positional only or variadic."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name not in arguments:
+            continue
+        value = arguments[parameter.name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += list(value) if isinstance(value, (list, tuple)) else [value]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else {})
+        elif parameter.kind is parameter.POSITIONAL_ONLY or not named and _takes_positional(parameter):
+            positional.append(value)
+        else:
+            named[parameter.name] = value
+    result = function(*positional, **named)
+    return list(result) if isinstance(result, types.GeneratorType) else result
+
+
+def _takes_positional(parameter: inspect.Parameter) -> bool:
+    return parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value
+
+
+def _tests(module: str) -> list[doctest.DocTest]:
+    try:
+        found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(module))
+    except (ImportError, KinodynError):  # of an extra that is not installed
+        return []
+    return [test for test in found if test.examples]
+
+
+def _calls(module: str) -> list[Call]:
+    """Run the examples of a module and note the first call of each public function in them."""
+    noted: dict[str, Call] = {}
+    public = _public_functions(module)
+
+    def note(frame: types.FrameType, event: str, _: Any) -> None:
+        function = public.get(frame.f_code) if event == "call" else None
+        if function is not None and function.__qualname__ not in noted:
+            values = frame.f_locals
+            arguments = {
+                name: _copied(values[name]) for name in inspect.signature(function).parameters if name in values
+            }
+            noted[function.__qualname__] = Call(f"{function.__module__}.{function.__qualname__}", function, arguments)
+
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in _tests(module):
+        sys.setprofile(note)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                runner.run(test, clear_globs=False)
+        finally:
+            sys.setprofile(None)
+    return list(noted.values())
+
+
+def _public_functions(module: str) -> dict[types.CodeType, Callable[..., Any]]:
+    """Map code to the public functions and methods of a module."""
+    shown = _public_objects()
+    members = [each for each in vars(importlib.import_module(module)).values() if _module_of(each) == module]
+    members = [each for each in members if id(each) in shown]
+    functions = [function for member in members for function in _functions(member)]
+    return {each.__code__: each for each in functions if _is_public(each)}
+
+
+def _is_public(function: Any) -> bool:
+    """Return whether callers use it: hooks that the library calls have no docstring of their own."""
+    return function.__name__ == "__init__" or not function.__name__.startswith("_") and bool(function.__doc__)
+
+
+@functools.cache
+def _public_objects() -> set[int]:
+    """Return the ids of all functions and classes that the public modules list."""
+    found: set[int] = set()
+    waiting, seen = [kinodyn], set[str]()
+    while waiting:
+        module = waiting.pop()
+        seen.add(module.__name__)
+        for name in getattr(module, "__all__", ()):
+            member = getattr(module, name)
+            if inspect.ismodule(member):
+                waiting += [member] if member.__name__ not in seen else []
+            else:
+                found.add(id(member))
+    return found
+
+
+def _module_of(member: Any) -> str:
+    return str(getattr(member, "__module__", ""))
+
+
+def _functions(member: Any) -> list[Any]:
+    if inspect.isfunction(member):
+        return [member] if not member.__name__.startswith("_") else []
+    if inspect.isclass(member) and not member.__name__.startswith("_"):
+        return [function for function in vars(member).values() if inspect.isfunction(function)]
+    return []

@@ -1,0 +1,1 @@
+"""Standard jobs: one file each, imported on first use, so that workers import only what their function needs."""

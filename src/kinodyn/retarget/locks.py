@@ -1,0 +1,164 @@
+"""Feet in contacts: where they stand, and how swing motions begin and end there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.retarget.body import SIDES, Body
+from kinodyn.retarget.contacts import Contact
+from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SWING, Targets, sole_corners
+
+Index = NDArray[np.intp]
+
+
+class _Edge(NamedTuple):
+    """The two corners of the rear or front edge of a sole: when they are locked, and between which locks they swing."""
+
+    corners: slice
+    own: slice  # the same corners among those of the sole
+    locked: NDArray[np.bool_]  # (frames,)
+    at: Index  # frames from which the others are interpolated
+    contacts: Index  # of these frames
+    before: Index  # (frames,) places in `at`
+    after: Index
+    share: Array  # (frames, 1) of the lock after each frame
+
+
+class ContactLocks:
+    """Locks the soles of a robot in contacts.
+
+    Parameters
+    ----------
+    targets
+        Their positions and weights of the corners of soles are changed.
+    body
+        The robot.
+    contacts
+        When and how feet are on the ground.
+    """
+
+    def __init__(self, targets: Targets, body: Body, contacts: tuple[Contact, ...]) -> None:
+        self.targets, self.contacts = targets, contacts
+        soles = {side: sole_corners(body, side) for side in SIDES}
+        self._soles = np.array([soles[contact.side] for contact in contacts]).reshape(-1, CORNERS, 2)
+        self._first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts], dtype=np.intp)
+        self._heights = targets.scale * np.array([contact.height for contact in contacts])
+        spans = [c.flat if c.flat[1] > c.flat[0] else (c.start, c.stop) for c in contacts]
+        self._spans = np.array(spans, dtype=np.intp).reshape(-1, 2)
+        self._together = self._pairs()
+        self._edges = [self._edge(s, front) for s in range(len(SIDES)) for front in (False, True)]
+
+    def apply(self, corners: Array, weight: float = LOCKED) -> None:
+        """Fix the targets of soles in contacts, and bend swing motions so that they begin and end there.
+
+        Parameters
+        ----------
+        corners
+            Positions (8, frames, 3) of the corners, from whose mean each contact gets its place [m].
+        weight
+            Of locked corners [1/m].
+        """
+        targets, places = self.targets, self._places(corners)
+        for edge in self._edges:
+            moved = targets.reference[edge.corners].copy()
+            if len(edge.at):
+                shift = places[edge.contacts, edge.own].transpose(1, 0, 2) - moved[:, edge.at]
+                moved += (1.0 - edge.share) * shift[:, edge.before] + edge.share * shift[:, edge.after]
+            moved[..., 2] = np.where(edge.locked, moved[..., 2], np.maximum(moved[..., 2], 0.0))
+            targets.positions[edge.corners] = moved
+            targets.weights[edge.corners] = np.where(edge.locked, weight, SWING)
+
+    def _edge(self, s: int, front: bool) -> _Edge:
+        owner = {True: self._owners(s, front=True), False: self._owners(s, front=False)}
+        locked = owner[front] >= 0
+        # an edge that never touches the ground follows the other one
+        source = owner[front] if locked.any() else owner[not front]
+        at = np.flatnonzero(source >= 0)
+        own = slice(2 * front, 2 * front + 2)
+        corners = slice(CORNERS * s + own.start, CORNERS * s + own.stop)
+        return _Edge(corners, own, locked, at, source[at], *_blend(at, len(locked)))
+
+    def _owners(self, s: int, *, front: bool) -> Index:
+        """Return the contact (frames,) in which an edge is locked, -1 where it is not."""
+        owner = np.full(self.targets.reference.shape[1], -1, dtype=np.intp)
+        for k, contact in enumerate(self.contacts):
+            if contact.side == SIDES[s]:
+                owner[slice(contact.start, contact.stop) if front else slice(*contact.flat)] = k
+        return owner
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """List contacts of the left and the right foot at the same time and height."""
+        sides = [[k for k, c in enumerate(self.contacts) if c.side == side] for side in SIDES]
+        return [
+            (i, j)
+            for i in sides[0]
+            for j in sides[1]
+            if self.contacts[i].start < self.contacts[j].stop
+            and self.contacts[j].start < self.contacts[i].stop
+            and abs(self._heights[i] - self._heights[j]) < FOOT_HEIGHT
+        ]
+
+    def _places(self, corners: Array) -> Array:
+        """Find the corners (contacts, 4, 3) of the sole in each contact; those at the same time do not overlap."""
+        places = self._resting_places(corners)
+        if self._together:
+            i, j = np.array(self._together).T
+            near = _lack(places[i, :, :2], places[j, :, :2])[0] + CLEARANCE > 0.0
+            for k in np.flatnonzero(near):
+                _separate(places[i[k]], places[j[k]])
+        return places
+
+    def _resting_places(self, corners: Array) -> Array:
+        """Return the corners (contacts, 4, 3) of level soles, at their mean over the frames in which they are flat."""
+        if not self.contacts:
+            return np.zeros((0, CORNERS, 3))
+        start, stop = self._spans.T
+        sums = np.concatenate([np.zeros((len(corners), 1, 3)), np.cumsum(corners, axis=1)], axis=1)
+        own = self._first[:, None] + np.arange(CORNERS)
+        mean = (sums[own, stop[:, None]] - sums[own, start[:, None]]) / (stop - start)[:, None, None]
+        forward = (mean[:, 2:] - mean[:, :2]).sum(axis=1)[:, :2]
+        x = forward / np.maximum(np.linalg.norm(forward, axis=1), 1e-9)[:, None]
+        R = np.stack([np.stack([x[:, 0], -x[:, 1]], axis=1), np.stack([x[:, 1], x[:, 0]], axis=1)], axis=1)
+        turned = self._soles @ R.transpose(0, 2, 1)
+        level = turned + (mean[:, :, :2].mean(axis=1) - turned.mean(axis=1))[:, None]
+        height = np.broadcast_to(self._heights[:, None, None], (len(self.contacts), CORNERS, 1))
+        return np.concatenate([level, height], axis=2)
+
+
+def _blend(at: Index, frames: int) -> tuple[Index, Index, Array]:
+    """Return between which locks frames are, and smooth shares (frames, 1) of the later one."""
+    time = np.arange(frames)
+    if not len(at):
+        return time, time, np.zeros((frames, 1))
+    after = np.searchsorted(at, time)
+    before = np.clip(np.where(at[np.clip(after, 0, len(at) - 1)] == time, after, after - 1), 0, len(at) - 1)
+    after = np.clip(after, 0, len(at) - 1)
+    share = np.clip((time - at[before]) / np.maximum(at[after] - at[before], 1), 0.0, 1.0)
+    return before, after, (share * share * (3.0 - 2.0 * share))[:, None]
+
+
+def _lack(left: Array, right: Array) -> tuple[Array, Array]:
+    """Return how far soles (n, 4, 2) must move apart until they do not overlap [m] (n,), and along which axis (n, 2).
+
+    Negative if they are apart. The axis, one of their edges, is the one that takes least.
+    """
+    along = np.stack([sole[:, 2] - sole[:, 0] for sole in (left, right)], axis=1)
+    along = along / np.maximum(np.linalg.norm(along, axis=2, keepdims=True), 1e-9)
+    axes = np.concatenate([along, np.stack([-along[..., 1], along[..., 0]], axis=-1)], axis=1)
+    a, b = (np.einsum("nci,nki->nkc", sole, axes) for sole in (left, right))
+    lacks = np.concatenate([b.max(axis=2) - a.min(axis=2), a.max(axis=2) - b.min(axis=2)], axis=1)
+    axes = np.concatenate([axes, -axes], axis=1)
+    best, n = lacks.argmin(axis=1), np.arange(len(left))
+    return lacks[n, best], axes[n, best]
+
+
+def _separate(left: Array, right: Array) -> None:
+    """Move two soles (4, 3) apart until their outlines are `CLEARANCE` apart, along the axis that takes least."""
+    lack, axis = _lack(left[None, :, :2], right[None, :, :2])
+    shift = 0.5 * max(float(lack[0]) + CLEARANCE, 0.0) * axis[0]
+    left[:, :2] += shift
+    right[:, :2] -= shift

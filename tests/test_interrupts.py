@@ -1,0 +1,91 @@
+"""Long native calls: Ctrl-C ends them soon, and refused threads leave them working. In processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PRELUDE = """
+import os, resource, signal, threading, time, warnings
+import numpy as np
+import kinodyn as kd
+
+def delay(call):
+    '''Return the time from Ctrl-C to its exception; the call must not end before.'''
+    sent = []
+    def interrupt():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+    raise SystemExit("the call has ended before Ctrl-C")
+
+robot = kd.load("humanoid")
+q = robot.random(40_000, seed=0)
+v = np.zeros((len(q), robot.nv))
+"""
+
+
+def run(code: str) -> str:
+    """Run Python code after the prelude and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+CALLS = {
+    "batch": "def call():\n    while True: kd.dynamics.forward_derivatives(robot, q, v, v)",
+    "whole body": """
+T = kd.kinematics.pose(robot, robot.configuration("standing"), "left_palm").copy()
+T[:3, 3] += [3.0, 2.0, 1.0]
+feet = [kd.tasks.ContactTask(f"{side}_sole") for side in ("left", "right")]
+solver = kd.ik.WholeBody(robot, [*feet, kd.tasks.FrameTask("left_palm", T), kd.tasks.FrameTask("right_palm", T)])
+def call():
+    solver.solve(robot.random(500, seed=1), iterations=10**7)
+""",
+}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_ends_a_native_call(name: str, threads: int) -> None:
+    """It would take minutes; a second is allowed, because this machine may be busy."""
+    code = f"{CALLS[name]}\nkd.set_threads({threads})\nprint(delay(call))\nprint(kd.kinematics.com(robot, q).shape)"
+    waited, shape = run(code).splitlines()
+    assert float(waited) < 1.0
+    assert shape == "(40000, 3)"  # the pool works on
+
+
+def test_fewer_threads_than_asked_for_do_the_same_work_and_one_warning_says_so() -> None:
+    out = run("""
+expected = kd.dynamics.inverse(robot, q, v, v)
+kd.set_threads(300)
+with open("/proc/self/status") as status:
+    used = next(int(line.split()[1]) for line in status if line.startswith("VmSize")) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20),) * 2)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        found = kd.dynamics.inverse(robot, q[:2000], v[:2000], v[:2000])
+print(np.array_equal(found, expected[:2000]), len(caught))
+print(caught[0].message)
+""")
+    first, message = out.splitlines()
+    assert first == "True 1"
+    assert "the system refused" in message and "of 300 threads" in message
+
+
+@pytest.mark.parametrize("value", ["0", "3000", "many", "-1"])
+def test_an_impossible_number_of_threads_in_the_environment_is_refused(value: str) -> None:
+    code = f"import os; os.environ['KINODYN_THREADS'] = {value!r}; import kinodyn; kinodyn.load('ur5')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    assert "a whole number from 1 to 1024 is needed" in done.stderr
