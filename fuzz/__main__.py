@@ -20,6 +20,7 @@ def main() -> int:
     parser.add_argument("--state", type=Path, help="JSON file with what was done; a run continues from there")
     parser.add_argument("--only", default="", help="run the targets whose name contains this")
     parser.add_argument("--seed", type=int, default=0, help="order of the targets; the cases are always the same")
+    parser.add_argument("--cases", type=int, help="largest number of cases of each target")
     parser.add_argument("--case-seconds", type=float, default=20.0, help="time after which a case counts as endless")
     parser.add_argument("--list", action="store_true", help="list the targets and end")
     options = parser.parse_args()
@@ -35,7 +36,8 @@ def main() -> int:
             left = end - time.monotonic()
             if left <= 0:
                 break
-            if run_target(name, state, left / max(1, len(chosen) - k), options.case_seconds):
+            seconds = left / max(1, len(chosen) - k)
+            if run_target(name, state, seconds, options.case_seconds, options.cases):
                 chosen.remove(name)
             state.save(options.state)
     print(json.dumps({"cases": state.total, "findings": len(state.findings)}))

@@ -37,20 +37,21 @@ class State:
             write_text(path, json.dumps(asdict(self), indent=1))
 
 
-def run_target(target: str, state: State, seconds: float, case_seconds: float) -> bool:
-    """Run a target for some time; return whether all of its cases are done."""
+def run_target(target: str, state: State, seconds: float, case_seconds: float, cases: int | None = None) -> bool:
+    """Run a target for some time; return whether all of its cases, or the first ones if a number is given, are done."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        status = _run_child(target, state, end - time.monotonic(), case_seconds)
+        status = _run_child(target, state, end - time.monotonic(), case_seconds, cases)
         if status in ("end", "pause"):
             return status == "end"
     return False
 
 
-def _run_child(target: str, state: State, seconds: float, case_seconds: float) -> str:
+def _run_child(target: str, state: State, seconds: float, case_seconds: float, cases: int | None) -> str:
     """Run one child until it ends, crashes or hangs; return the last line of it, or what happened."""
     start = state.following.get(target, 0)
-    command = [sys.executable, "-m", "fuzz.worker", target, str(start), str(seconds)]
+    count = sys.maxsize if cases is None else cases
+    command = [sys.executable, "-m", "fuzz.worker", target, str(start), str(count), str(seconds)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     lines: queue.Queue[str | None] = queue.Queue()
     assert child.stdout is not None

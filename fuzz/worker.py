@@ -5,6 +5,7 @@ Each case is announced before it runs, so that the parent knows which one ended 
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import sys
@@ -14,15 +15,15 @@ from collections.abc import Callable
 MEMORY = 4 << 30  # bytes
 
 
-def main(target: str, start: int, seconds: float) -> None:
-    """Run cases until there are none left or the time is over."""
+def main(target: str, start: int, count: int, seconds: float) -> None:
+    """Run the cases from `start` to `count` until there are none left or the time is over."""
     from fuzz.targets import cases_of
 
     report = _channel()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     end = time.monotonic() + seconds
-    for number, (name, run) in enumerate(cases_of(target)):
+    for number, (name, run) in enumerate(itertools.islice(cases_of(target), count)):
         if number < start:
             continue
         if time.monotonic() > end:
@@ -45,4 +46,4 @@ def _channel() -> Callable[[str], None]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))

@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.description.check_tree import fault
 from kinodyn.description.messages import counted, listed, warn
-from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
+from kinodyn.description.types import MAX_NUMBER, Description, Frame, Inertia, Joint, JointKind, Link
 
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
-
-# Larger numbers are not those of a robot, and products of several of them would overflow.
-MAX_NUMBER = 1e30
 
 # Readers normalise unit vectors and rotations, so they are exact up to rounding.
 UNIT_TOLERANCE = 1e-9

@@ -20,6 +20,9 @@ from kinodyn.display import displayed
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "ball"]
 ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "heightfield"]
 
+# Larger numbers are not those of a robot, and products of several of them would overflow.
+MAX_NUMBER = 1e30
+
 
 @displayed
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
+from kinodyn.description.types import MAX_NUMBER
 from kinodyn.errors import DescriptionError, InputError
 
 # Robot files are some ten elements deep with hardly any text; the bounds protect against hostile files.
@@ -106,6 +107,8 @@ class Node:
             raise self.error(f"{attribute}={text!r} is not a list of numbers such as 0.5 or -1e-3") from None
         if not all(map(math.isfinite, values)) and (finite or any(map(math.isnan, values))):
             raise self.error(f"{attribute}={text!r} is not finite; give finite numbers")
+        if finite and any(abs(value) > MAX_NUMBER for value in values):
+            raise self.error(f"{attribute}={text!r} is above {MAX_NUMBER:g}, the largest number of a description")
         return values
 
 

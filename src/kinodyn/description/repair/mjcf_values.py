@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.description import solids
-from kinodyn.description.check_values import MAX_NUMBER
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.inertias import nearest_consistent, why_inconsistent
 from kinodyn.description.repair.meshes import MeshSearch, relative
 from kinodyn.description.repair.numbers import are_accepted, rewritten_numbers, written
 from kinodyn.description.repair.urdf_joints import UNIT, mirrored
 from kinodyn.description.repair.urdf_tree import free_name, nearest
+from kinodyn.description.types import MAX_NUMBER
 from kinodyn.description.xml_tree import Node
 
 # attribute -> how many numbers it has, 0 if that depends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from kinodyn.description.check_values import MAX_NUMBER
+from kinodyn.description.types import MAX_NUMBER
 
 
 def parsed(text: str, count: int, *, finite: bool = True) -> tuple[float, ...] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinodyn.description.check_values import MAX_NUMBER
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.numbers import parsed, rewritten_numbers
+from kinodyn.description.types import MAX_NUMBER
 from kinodyn.description.xml_tree import Node
 
 UNIQUE_ELEMENTS = {
