@@ -37,7 +37,7 @@ class CollisionLimit {
     using Fields = CollisionLimitFields;
     static constexpr int rows = 0, distances = -1;
     static constexpr int max_rows = 64;
-    static constexpr double tolerance = 1e-9;  // [m] of the distance after a step
+    static constexpr double tolerance = 1e-9;  // [m] within the margin: distances that a step leaves as they were
 
     CollisionLimit(const RobotState& state, const TaskEntry& entry, const Fields& fields)
         : state_(state),
@@ -101,7 +101,7 @@ class CollisionLimit {
                          PlaceBefore&& place_before, StepCuts& cuts) {
         if (fields.switches->enabled == 0) return false;
         const DistanceQuery& query = query_of(fields);
-        const double margin = fields.parameters->margin, bound = margin - tolerance;
+        const double margin = fields.parameters->margin;
         Proximity found[StepCuts::most];
         int n = 0;
         {
@@ -109,7 +109,7 @@ class CollisionLimit {
             const auto consider = [&](const Proximity& near) {
                 if (n < StepCuts::most && after.first_body(near) != after.second_body(near)) found[n++] = near;
             };
-            NearPairs(model, cuts.memory_of(entry), entry.memory).each_within_nearby(after, bound, consider);
+            NearPairs(model, cuts.memory_of(entry), entry.memory).each_within_nearby(after, margin, consider);
         }
         if (n == 0) return false;
         place_before();
@@ -117,7 +117,7 @@ class CollisionLimit {
         bool any = false;
         for (int k = 0; k < n; ++k) {
             const double was = before.distance(found[k]), least = was < margin ? was : margin;
-            if (found[k].distance >= least - tolerance) continue;
+            if (found[k].distance >= (was < margin ? was - tolerance : margin)) continue;
             Proximity nearest;
             before.improve(found[k].pair, nearest);
             const bool had_row = nearest.first == found[k].first && nearest.second == found[k].second;
