@@ -16,6 +16,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import DOFS, JointInfo, Tree
 
 MAX_SAMPLED_ROTATION = 4 * math.pi  # [rad] a revolute joint with a wider range is sampled over one turn
+MAX_SAMPLED_TRANSLATION = 100.0  # [m] wider ranges, such as 999999 for mobile bases, mean that there is no limit
 
 
 @displayed
@@ -108,7 +109,7 @@ def sampling_range(joints: tuple[JointInfo, ...], limits: Limits) -> tuple[Array
             rotary[2] = True
         half = np.where(rotary, math.pi, 1.0)
         low, high = lower[joint.q], upper[joint.q]
-        wide = ~np.isfinite(high - low) | (rotary & (high - low > MAX_SAMPLED_ROTATION))
+        wide = high - low > np.where(rotary, MAX_SAMPLED_ROTATION, MAX_SAMPLED_TRANSLATION)
         middle = np.clip(0.0, low + half, high - half)
         lower[joint.q] = np.where(wide, np.maximum(middle - half, low), low)
         upper[joint.q] = np.where(wide, np.minimum(middle + half, high), high)

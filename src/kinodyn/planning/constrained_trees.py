@@ -11,6 +11,7 @@ from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.layouts import layout
 from kinodyn.planning.constrained_space import ConstrainedSpace
+from kinodyn.planning.groups import search_range
 from kinodyn.planning.settings import PlannerSettings
 
 INTERRUPT_INTERVAL = 0.05  # [s] after which Ctrl-C takes effect
@@ -100,9 +101,7 @@ class Trees:
         order = np.array(self.query.core.moving_q, dtype=np.intp)
         joints = np.vstack([self.start, self.goals])[:, order]
         constraints = self.space.constraints
-        lower, upper = (bound[order] for bound in constraints.bounds)
-        lower = np.where(np.isfinite(lower), lower, joints.min(axis=0) - np.pi)
-        upper = np.where(np.isfinite(upper), upper, joints.max(axis=0) + np.pi)
+        lower, upper = search_range(*(bound[order] for bound in constraints.bounds), joints)
         ends, samples = (self.start, self.goals), bool(constraints.sampled)
         seed = self.seed + self.attempt
         return _core.ConstrainedProblem(

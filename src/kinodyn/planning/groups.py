@@ -15,6 +15,7 @@ from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
 from kinodyn.ik.space import named_joints
 from kinodyn.model.compile import JointInfo
+from kinodyn.model.joint_values import MAX_SAMPLED_TRANSLATION
 from kinodyn.model.robot import Robot, require_robot
 
 Group = str | Sequence[str] | None
@@ -159,3 +160,25 @@ def group_query(
 def is_vector(joint: JointInfo) -> bool:
     """Return whether the coordinates of a joint are those of a vector space; quaternions are not."""
     return joint.kind not in ("floating", "ball")
+
+
+def search_range(lower: Array, upper: Array, near: Array, wide: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
+    """Return bounds (n,) for samples: the limits, but half a turn or pi metres beyond `near` where they are too wide.
+
+    Parameters
+    ----------
+    lower, upper : (n,) array
+        Limits, which may be infinite.
+    near : (m, n) array
+        Configurations that the samples surround.
+    wide : (n,) bool array, optional
+        Which ranges are too wide; by default those of lengths that count as unlimited.
+    """
+    if wide is None:
+        wide = upper - lower > MAX_SAMPLED_TRANSLATION
+    if not wide.any():
+        return lower, upper
+    return (
+        np.where(wide, np.maximum(lower, near.min(axis=0) - np.pi), lower),
+        np.where(wide, np.minimum(upper, near.max(axis=0) + np.pi), upper),
+    )

@@ -165,7 +165,7 @@ class PathSearch:
         if exact.is_available():
             left *= 1.0 if self.counts else SPHERES_TIME_FRACTION
             checks = FIRST_CHECKS * 2 ** min(k, MAX_DOUBLINGS)
-        query, seed = self.problem.query, self.seed + k
+        query, seed = self.problem.spheres(bounds=bounds), self.seed + k
         given = SearchProblem(
             query, self.settings, inner, bounds, left, seed, max_checks=checks, local_fraction=_local(k)
         )
@@ -198,7 +198,7 @@ class PathSearch:
         ends = problem.start[problem.columns], goals[:, problem.columns]
         bounds, found, iterations = problem.sampling_bounds(ends), Found(None), 0
         for i, shrink in enumerate(RADIUS_REDUCTIONS):
-            query = problem.spheres(shrink)
+            query = problem.spheres(shrink, bounds)
             left = problem.end - time.perf_counter()
             effort = 2 ** min(k, MAX_DOUBLINGS)
             seconds = max(left if self.counts else min(left, FIRST_SEARCH_TIME * effort), 0.0)

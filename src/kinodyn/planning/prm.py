@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
+from kinodyn.planning.groups import search_range
 from kinodyn.planning.roadmap_graph import Graph
 from kinodyn.planning.search import Found, SearchProblem, shortened
 
@@ -24,8 +25,7 @@ def roadmap_bounds(query: Query) -> tuple[Array, Array]:
     """
     columns = query.core.moving_q
     lower, upper = query.robot.limits.lower[columns], query.robot.limits.upper[columns]
-    centre = np.where(_turning(query), 0.0, query.q[columns])
-    return np.where(np.isfinite(lower), lower, centre - np.pi), np.where(np.isfinite(upper), upper, centre + np.pi)
+    return search_range(lower, upper, np.where(_turning(query), 0.0, query.q[columns])[None])
 
 
 def search_prm(given: SearchProblem) -> Found:

@@ -17,12 +17,13 @@ from kinodyn.collision.query import Query, as_pairs, snapshot_of, translations
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.errors import InputError
+from kinodyn.model.joint_values import MAX_SAMPLED_TRANSLATION
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.end_collisions import Collision, collision_at
 from kinodyn.planning.goals import Goal, given_configurations, goal_poses
-from kinodyn.planning.groups import LIMIT_TOLERANCE, Group, joint_group
+from kinodyn.planning.groups import LIMIT_TOLERANCE, Group, joint_group, search_range
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.search import Found
@@ -54,15 +55,30 @@ class Problem:
         self.query = self.spheres()
         self.columns = np.array(self.query.core.moving_q, dtype=np.intp)
         self.limits = robot.limits.lower[self.columns], robot.limits.upper[self.columns]
-        self.wide = self.limits[1] - self.limits[0] > 2.0 * np.pi + LIMIT_TOLERANCE
+        extent = self.limits[1] - self.limits[0]
+        self.wide, self.unlimited_length = extent > 2.0 * np.pi + LIMIT_TOLERANCE, False
         if self.wide.any():
             lengths = np.isin(self.columns, translations(robot))
-            self.wide &= ~(lengths & np.isfinite(self.limits[1] - self.limits[0]))
+            self.wide &= ~(lengths & (extent <= MAX_SAMPLED_TRANSLATION))
+            self.unlimited_length = bool((lengths & self.wide).any())
 
-    def spheres(self, shrink: float = 0.0) -> Query:
-        """Return the query of the joints that move, with reduced spheres [m]."""
-        world = self.snapshot, self.allowed, self.start, self.group.moves
-        return Query(self.robot, *world, shrink=shrink, resolution=self.resolution)
+    def spheres(self, shrink: float = 0.0, bounds: tuple[Array, Array] | None = None) -> Query:
+        """Return the query of the joints that move, with reduced spheres [m].
+
+        Parameters
+        ----------
+        shrink
+        bounds : two arrays (dofs,), optional
+            Range of the joints that move. It bounds how far a rotation moves what is beyond a length without limits.
+        """
+        world, limits = (self.snapshot, self.allowed, self.start, self.group.moves), None
+        if bounds is not None and self.unlimited_length:
+            limits = self.robot.limits.lower.copy(), self.robot.limits.upper.copy()
+            for limit, bound in zip(limits, bounds, strict=True):
+                limit[self.columns] = bound
+        elif shrink == 0.0 and bounds is not None:
+            return self.query
+        return Query(self.robot, *world, shrink=shrink, bounds=limits, resolution=self.resolution)
 
     def constrained(self, constraints: Sequence[Constraint], goal: Goal, settings: PlannerSettings) -> ConstrainedSpace:
         world = self.snapshot, self.joints, constraints, self.allowed
@@ -103,13 +119,7 @@ class Problem:
         The same angle plus a turn is the same pose, so that fewer samples cover all poses. Lengths without limits are
         bounded likewise, by pi metres.
         """
-        lower, upper = self.limits
-        if not self.wide.any():
-            return lower, upper
-        all_ends = np.vstack(ends)
-        lower = np.where(self.wide, np.maximum(lower, all_ends.min(axis=0) - np.pi), lower)
-        upper = np.where(self.wide, np.minimum(upper, all_ends.max(axis=0) + np.pi), upper)
-        return lower, upper
+        return search_range(*self.limits, np.vstack(ends), self.wide) if self.wide.any() else self.limits
 
     @cached_property
     def exact(self) -> ExactChecks | None:
