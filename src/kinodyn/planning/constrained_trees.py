@@ -101,7 +101,8 @@ class Trees:
         order = np.array(self.query.core.moving_q, dtype=np.intp)
         joints = np.vstack([self.start, self.goals])[:, order]
         constraints = self.space.constraints
-        lower, upper = search_range(*(bound[order] for bound in constraints.bounds), joints)
+        lower, upper = constraints.bounds
+        lower, upper = search_range(lower[order], upper[order], joints)
         ends, samples = (self.start, self.goals), bool(constraints.sampled)
         seed = self.seed + self.attempt
         return _core.ConstrainedProblem(
