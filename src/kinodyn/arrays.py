@@ -1,4 +1,4 @@
-"""Array types that the whole package shares."""
+"""Array types shared by the whole package."""
 
 from __future__ import annotations
 

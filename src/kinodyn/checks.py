@@ -1,4 +1,4 @@
-"""Checks of arguments: finite arrays of the right shape, rotations, poses, numbers. Errors say what is wrong."""
+"""Argument checks: finite arrays of the right shape, rotations, poses, numbers. Errors say what is wrong."""
 
 from __future__ import annotations
 

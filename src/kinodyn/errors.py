@@ -1,4 +1,4 @@
-"""Errors: one root, `KinodynError`, and four kinds; and one warning."""
+"""Exceptions: one root, `KinodynError`, and four kinds; and one warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Garbage collection while many objects are made."""
+"""Pause garbage collection while many objects are created."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ world:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: &a [*a]", "within what it stands for"),
+        ("a: &a [*a]", "refers to itself"),
         ("a: *b", "undefined"),
         ("a: !!python/object/apply:os.system ['true']", "tag .*python"),
         ("a: !thing {b: c}", "tag !thing"),

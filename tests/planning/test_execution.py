@@ -156,7 +156,7 @@ def test_the_robot_brakes_when_it_is_asked_to() -> None:
     robot = kd.load("panda")
     found = kd.planning.plan(robot, [0, -0.8, 0, -2.4, 0, 1.6, 0.8], [1, -0.2, 0, -2, 0, 1.6, 0.8])
     result = kd.planning.execute(found, robot, on_check=lambda t: t > 0.31)
-    assert result.status == "stopped" and result.reason == "asked to stop at 0.32 s"
+    assert result.status == "stopped" and result.reason == "stop requested at 0.32 s"
     assert result.goal_error > 0.1 and np.abs(result.recording.v[-1]).max() < 1e-3
     acceleration = np.abs(np.diff(result.recording.v, axis=0) / np.diff(result.recording.time)[:, None])
     assert acceleration.max() < 4.0 * robot.limits.velocity.max() + 1.0  # the default limit, reached in 0.25 s

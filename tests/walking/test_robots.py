@@ -61,7 +61,7 @@ def test_a_robot_whose_feet_are_only_drawn_walks() -> None:
     [
         ("alex_sake_hands", "does not have two legs: .* is the end of an arm"),
         ("simple_humanoid", "too weak to stand on its two feet: joint WAIST_P needs .* N m and has 30 N m"),
-        ("bolt", "does not have two legs: its CoM is .* m beside"),
+        ("bolt", "does not have two legs: its CoM is .* m away from"),
     ],
 )
 def test_what_cannot_walk_says_why_before_it_starts(name: str, reason: str) -> None:

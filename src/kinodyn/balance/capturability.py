@@ -1,4 +1,4 @@
-"""Capturability: in how many steps a pendulum on feet can come to rest, and which pushes it survives.
+"""Capturability: in how many steps an inverted pendulum on feet can come to rest, and which pushes it survives.
 
 T. Koolen et al., "Capturability-based analysis and control of legged locomotion, part 1", 2012.
 """

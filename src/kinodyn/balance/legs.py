@@ -230,7 +230,7 @@ def _standing_fault(robot: Robot, q: Array, feet: list[str], pose: dict[str, Arr
     com = kinematics.com(robot, q)[:2]
     offset = float(np.linalg.norm(np.maximum(0.0, np.maximum(places.min(axis=0) - com, com - places.max(axis=0)))))
     if offset > MAX_OFFSET * tall:
-        return f"its CoM is {offset:.2g} m beside {', '.join(map(repr, feet))}"
+        return f"its CoM is {offset:.2g} m away from {', '.join(map(repr, feet))}"
     return ""
 
 

@@ -64,7 +64,7 @@ def _kinodyn(
 ) -> None:
     """Kinematics and dynamics of robots, with a focus on humanoids: one command per capability.
 
-    ROBOT is a name (`kinodyn robots` lists them) or a URDF, MJCF or xacro file. Units are SI and radians.
+    ROBOT is a name (`kinodyn robots` lists them) or a URDF, MJCF or SDF file. Units are SI and radians.
     Most commands have --json for programs and --report for an HTML page.
     """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # the commands import kinodyn.walking when they run, so that 
 EngineOption: TypeAlias = Annotated[Literal["mujoco", "native"], option("physics engine")]
 GaitOption: TypeAlias = Annotated[
     list[str] | None,
-    option("a field of GaitSettings, such as swing_height=0.08 or tracking.swing_weight=30; repeatable", "--set"),
+    option("change a field of GaitSettings: swing_height=0.08 or tracking.swing_weight=30; repeatable", "--set"),
 ]
 
 

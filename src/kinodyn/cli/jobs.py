@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from kinodyn.jobs import JobResult
 
 JobOption: TypeAlias = Annotated[
-    Path | None, option("folder of a job on all cores: a job that was stopped continues there", metavar="FOLDER")
+    Path | None,
+    option("run as a job on all cores, with its results in this folder; a stopped job is resumed", metavar="FOLDER"),
 ]
 JobEngine: TypeAlias = Annotated[
     str | None,
-    option("of the job: processes, dask (workers of this machine), or the address of a Dask scheduler", "--engine"),
+    option(
+        "engine of the job: processes, dask (workers on this machine), or the address of a Dask scheduler", "--engine"
+    ),
 ]
 
 

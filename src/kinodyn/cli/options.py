@@ -27,20 +27,20 @@ def _robot_names(incomplete: str) -> list[str]:
 
 RobotName: TypeAlias = Annotated[
     str,
-    argument("robot name (see `kinodyn robots`) or path of a URDF, MJCF or xacro file", autocompletion=_robot_names),
+    argument("robot name (see `kinodyn robots`) or path of a URDF, MJCF or SDF file", autocompletion=_robot_names),
 ]
 RobotOrHumanoid: TypeAlias = Annotated[str, argument("robot name or path of its file", autocompletion=_robot_names)]
 Base: TypeAlias = Annotated[
-    Literal["fixed", "floating"] | None, option("fixed or floating base; by default as the description says")
+    Literal["fixed", "floating"] | None, option("fixed or floating base; by default that of the description")
 ]
 Packages: TypeAlias = Annotated[
     list[Path] | None,
-    option("folder that is or contains a package of package:// names; repeat it for several", metavar="FOLDER"),
+    option("folder that is or contains a ROS package named in package:// URIs; repeatable", metavar="FOLDER"),
 ]
 Frame: TypeAlias = Annotated[str | None, option("frame name; by default the first end effector, or the last frame")]
 Resolution: TypeAlias = Annotated[
     float | None,
-    option("how far the spheres that cover the robot may reach beyond its shapes [m]; by default 0.015", min=1e-6),
+    option("how far the spheres that cover the robot may extend beyond its shapes [m]; by default 0.015", min=1e-6),
 ]
 Seed: TypeAlias = Annotated[int, option("seed of the random number generator", min=0)]
 

@@ -25,7 +25,7 @@ SceneFile: TypeAlias = Annotated[
     Path | None, option("obstacles: a YAML file with a PlanningScene of MoveIt", "--scene", metavar="FILE")
 ]
 SrdfFile: TypeAlias = Annotated[
-    Path | None, option("groups, states and pairs that may touch: an SRDF file", "--srdf", metavar="FILE")
+    Path | None, option("SRDF file with groups, named states and disabled collision pairs", "--srdf", metavar="FILE")
 ]
 GOAL_TEXT = (
     "goal: a configuration, as --q of fk, or a pose FRAME=x,y,z,roll,pitch,yaw or FRAME=x,y,z,qx,qy,qz,qw; "

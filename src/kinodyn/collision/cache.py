@@ -1,6 +1,6 @@
-"""Tables of numbers on disk, found by the content that they were computed from.
+"""Tables of numbers cached on disk, keyed by a hash of the content that they were computed from.
 
-A file that is damaged, too large or of another format is ignored and replaced; a read-only folder is not an error.
+A file that is corrupt, too large or of another format is ignored and replaced; a read-only folder is not an error.
 """
 
 from __future__ import annotations

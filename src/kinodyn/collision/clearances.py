@@ -1,7 +1,7 @@
 """Distances between neighbouring links, in tables over the one or two coordinates between them.
 
 Spheres of such links overlap in many configurations in which the links do not collide, and resolving these takes most
-of the time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk.
+of the time of a collision check. The tables are computed from the exact shapes, once per robot, and cached on disk.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spheres that cover a point cloud that the robot holds."""
+"""Spheres that cover a point cloud attached to the robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contacts: the pairs of links and objects that touch at one configuration."""
+"""Contacts: the pairs of links and objects that are in contact at one configuration."""
 
 from __future__ import annotations
 

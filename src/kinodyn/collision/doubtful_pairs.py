@@ -1,7 +1,7 @@
 """Pairs of links whose spheres, and tables, report a collision in many configurations in which the robot is free.
 
-The triangles of such links are compared wherever their spheres hardly overlap. For other pairs the spheres decide:
-comparing triangles takes a hundred times as long.
+The triangles of such links are compared where their spheres overlap only slightly. All other pairs are checked by
+spheres alone, because comparing triangles takes a hundred times as long.
 """
 
 from __future__ import annotations

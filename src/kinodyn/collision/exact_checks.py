@@ -1,4 +1,4 @@
-"""Exact checks where spheres are too large: pairs whose spheres touch are decided on the exact shapes."""
+"""Exact checks where spheres are too coarse: pairs whose spheres overlap are checked on the exact shapes."""
 
 from __future__ import annotations
 

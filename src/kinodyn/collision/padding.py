@@ -1,4 +1,4 @@
-"""Links that are scaled and padded where they are checked against obstacles, as in a planning scene of MoveIt."""
+"""Scaling and padding of links in checks against obstacles, as in a planning scene of MoveIt."""
 
 from __future__ import annotations
 

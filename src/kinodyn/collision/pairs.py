@@ -1,4 +1,4 @@
-"""Pairs of links that need no collision check: they are fixed to each other, neighbours, or always or never touch."""
+"""Pairs of links that need no collision check: fixed to each other, neighbours, or always or never in collision."""
 
 from __future__ import annotations
 

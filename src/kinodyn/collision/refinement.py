@@ -2,7 +2,7 @@
 
 Spheres of one resolution are too large for fingers: they overlap where the shapes are apart. Pairs of links whose
 spheres overlap in many configurations in which their shapes are free get spheres about as fine as the clearance between
-them. Large links keep coarse ones: so many spheres would be slow, and the gain is small.
+them. Large links keep coarse spheres: many small ones would be slow, and the gain is small.
 """
 
 from __future__ import annotations

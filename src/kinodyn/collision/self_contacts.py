@@ -1,4 +1,4 @@
-"""Which links of a robot touch each other, by their triangles."""
+"""Self-collisions of a robot, by the triangles of its links."""
 
 from __future__ import annotations
 

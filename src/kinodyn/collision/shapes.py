@@ -1,4 +1,4 @@
-"""Shapes that collide, each in its own frame: value types, checked when they are made."""
+"""Collision shapes, each in its own frame: value types, validated on construction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collision shapes of a robot as spheres, fitted when they are first needed and kept on disk by content."""
+"""The collision shapes of a robot as spheres, fitted on first use and cached on disk by content."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Controllers: torques from the state, each called as `controller(t, state) -> tau`.
 
-All take constant references or trajectories `traj(t, order)`, keep torque limits, and report what they compute as
+All take constant references or trajectories `traj(t, order)`, respect torque limits, and report what they compute as
 `controller.signals`, which `kinodyn.sim.simulate` records.
 """
 

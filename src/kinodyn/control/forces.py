@@ -1,4 +1,4 @@
-"""Forces that a controller is given: constant or measured, at joints or at frames."""
+"""External and feedforward forces of a controller: constant or measured, at joints or at frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Robust control: a sliding mode term that dominates the unknown payload."""
+"""Robust control: a sliding mode term that exceeds the effect of the unknown payload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three derivations of the equation of motion beside the recursive one of `kd.dynamics.inverse`.
+"""Three derivations of the equation of motion, in addition to the recursive one of `kd.dynamics.inverse`.
 
 - `lagrange`: Lagrange's equations in symbols, M, C and g as formulas (SymPy, imported on first use).
 - `projected_newton_euler`: Newton's and Euler's equations of each link, projected by its Jacobian; for every robot.

@@ -1,7 +1,7 @@
 """The folders from which the files of a description are read; a file elsewhere is read only on request.
 
-A description may come from anywhere, and names files: without this rule, `../../secret.stl` would be opened, and what
-it contains could end up in a web page that shows the robot.
+A description may come from an untrusted source, and names files: without this rule, `../../secret.stl` would be opened,
+and its content could appear in a web page that shows the robot.
 """
 
 from __future__ import annotations

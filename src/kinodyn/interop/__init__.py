@@ -1,4 +1,4 @@
-"""Other software: MoveIt and ROS 2 without ROS, gradients in PyTorch and JAX, Rerun.
+"""Interfaces to other software: MoveIt and ROS 2 without a ROS installation, gradients in PyTorch and JAX, Rerun.
 
 >>> import kinodyn as kd
 >>> scene, request = kd.interop.moveit.read("scene.yaml", "request.yaml", robot)  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Inputs of jobs: arrays, tables in files, and random samples, each cut into parts that can be sent to workers."""
+"""Inputs of jobs: arrays, tables in files, and random samples, each divided into parts that can be sent to workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in shared memory: worker processes read their rows from it, so that nothing is sent."""
+"""Arrays in shared memory: worker processes read their rows from it, so that no data is sent."""
 
 from __future__ import annotations
 

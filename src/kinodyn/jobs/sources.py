@@ -1,4 +1,4 @@
-"""Sources: inputs of a job that can be cut into parts, one for each shard."""
+"""Sources: inputs of a job that can be divided into parts, one for each shard."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Plan motions that satisfy constraints: trees on the constraint manifold, in the core, then checks of the path.
 
-Searches take turns, each for a number of iterations that doubles from round to round: on spheres, then on smaller
-spheres with a check of the path on the exact shapes. Each round adds goals. What is done next does not depend on the
-time that the rounds before took: the same seed gives the same path on a slow machine, if there is time for it.
+Searches alternate, each for a number of iterations that doubles from round to round: on spheres, then on smaller
+spheres with a check of the path on the exact shapes. Each round adds goals. The sequence does not depend on the time
+that earlier rounds took: the same seed gives the same path on a slow machine, if the time budget suffices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constraints along a path: regions for frames, ranges of joints, closed chains of hands."""
+"""Path constraints: regions for frames, ranges of joints, closed chains of hands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collisions of the ends of a path: which parts, how deep, and whether that is certain."""
+"""Collisions of the start and the goal of a path: which parts, how deep, and whether that is certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends of a path at which the spheres of the robot touch something, but its exact shapes do not."""
+"""Starts and goals at which the spheres of the robot are in collision, but its exact shapes are not."""
 
 from __future__ import annotations
 

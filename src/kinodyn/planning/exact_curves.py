@@ -1,4 +1,4 @@
-"""Exact checks of curves, where the spheres along a path touch something but the exact shapes do not."""
+"""Exact checks of curves where the spheres along a path are in collision, but the exact shapes are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths that only the exact shapes allow: edges are verified on them, and the path is shortened by such edges."""
+"""Paths that are free only on the exact shapes: edges are verified on them, and the path is shortened by such edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Execution of plans: a controller follows them, the world is watched, the robot stops and replans."""
+"""Execution of plans: a controller follows them, the world is monitored, the robot stops and replans."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class ExecutionRun:
         """Decide what happens until the next check."""
         asked_to_stop = self.options.on_check is not None and self.options.on_check(t) is True
         if asked_to_stop and self.phase in ("moving", "braking", "waiting"):
-            self.reason = f"asked to stop at {t:.3g} s"
+            self.reason = f"stop requested at {t:.3g} s"
             self._follow(t, self._stop(*(self.reference(t, order) for order in range(3))), "halting")
         changed, at_rest = self.watch.changed(), t >= self.reference.end
         if self.phase == "moving" and changed and not at_rest:

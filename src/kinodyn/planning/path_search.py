@@ -1,7 +1,7 @@
-"""Search for a path between configurations: on spheres first, on the exact shapes where spheres are too large.
+"""Search for a path between configurations: on spheres first, on the exact shapes where spheres are too coarse.
 
-Both take turns, with twice the effort in each round. It is counted in motions that are checked, not in seconds: the
-same seed gives the same path on a slow machine, if there is time for it.
+Both alternate, with twice the effort in each round. Effort is counted in checked motions, not in seconds: the same seed
+gives the same path on a slow machine, if the time budget suffices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Preprocessing that is done once per robot: spheres, allowed pairs, shapes for exact checks."""
+"""Preprocessing, once per robot: spheres, allowed pairs, shapes for exact checks."""
 
 from __future__ import annotations
 

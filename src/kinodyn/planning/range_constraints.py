@@ -1,4 +1,4 @@
-"""Constraints along a path: a point in a solid, a joint in a range."""
+"""Path constraints: a point in a solid, a joint in a range."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class JointRange(Constraint):
     def ranges(self, robot: Robot) -> Ranges:
         joint = robot.joint(self.joint)
         if joint.q.stop - joint.q.start != 1 or joint.mimic is not None:
-            raise InputError(f"joint {self.joint} has no range of its own; give a joint with one coordinate")
+            raise InputError(f"joint {self.joint} has no range; give a joint with one coordinate")
         return {joint.q.start: (self.lower, self.upper)}
 
     def records(self, robot: Robot, start: Array) -> Records:

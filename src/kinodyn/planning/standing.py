@@ -1,4 +1,4 @@
-"""Standing as a constraint along a path: feet that do not move, and the centre of mass (CoM) above them."""
+"""Standing as a path constraint: fixed feet, and the centre of mass (CoM) above them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of a recording: which robot it was, so that it is not replayed on another one."""
+"""The robot of a recording: its identity, so that the recording is not replayed on another robot."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The parts of a humanoid that follow a human: found by structure, whatever the names of links.
+"""The parts of a humanoid that follow a human: found from the kinematic structure, whatever the names of links.
 
-All measures are taken in the configuration in which `balance` finds the legs: upright, z up, x forward.
+All dimensions are measured in the configuration in which `balance` finds the legs: upright, z up, x forward.
 """
 
 from __future__ import annotations

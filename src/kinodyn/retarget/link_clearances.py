@@ -1,4 +1,4 @@
-"""Distances between the links of a robot over a clip: which touch, and rows that keep them apart."""
+"""Distances between the links of a robot over a clip: which links collide, and constraint rows that keep them apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feet in contacts: where they stand, and how swing motions begin and end there."""
+"""Locked feet: where they stand during contacts, and how swing motions begin and end there."""
 
 from __future__ import annotations
 

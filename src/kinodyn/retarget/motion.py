@@ -1,4 +1,4 @@
-"""Motions: positions of named points of a human over time, as a file states them."""
+"""Motions: positions of named points of a human over time, as read from a file."""
 
 from __future__ import annotations
 

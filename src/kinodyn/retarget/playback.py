@@ -1,7 +1,7 @@
 """A retargeted motion in simulation: its walking speed and its upper body, through the walking controller.
 
-The legs are those of the controller: it walks at the speed of the clip and keeps the balance. What it cannot do is
-reported before: flight, bending down, and speeds beyond its limits.
+The walking controller controls the legs: it walks at the speed of the clip and keeps balance. Parts of the clip that it
+cannot reproduce are reported first: flight, bending down, and speeds beyond its limits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The CoM over the support: in which frames it belongs there, and the nearest place at which it is."""
+"""The CoM over the support polygon: in which frames this is required, and the nearest position inside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where points of a robot should be: the human's motion, scaled limb by limb to the robot's measures."""
+"""Target positions of points of a robot: the human's motion, scaled limb by limb to the robot's dimensions."""
 
 from __future__ import annotations
 

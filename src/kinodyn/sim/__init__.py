@@ -1,4 +1,4 @@
-"""Simulation: one `simulate` for kinodyn's own dynamics and for MuJoCo, and one type of recording."""
+"""Simulation: one function `simulate` for the native engine and for MuJoCo, and one type of recording."""
 
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.imu import Imu

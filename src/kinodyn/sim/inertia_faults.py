@@ -1,4 +1,4 @@
-"""Why a simulator refuses the inertias of a robot, in the words of `kinodyn.check`."""
+"""Why a simulator rejects the inertias of a robot, in the words of `kinodyn.check`."""
 
 from __future__ import annotations
 

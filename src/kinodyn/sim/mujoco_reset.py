@@ -1,7 +1,7 @@
-"""What an MJCF file sets for its own simulation, set back to MuJoCo's defaults: solver options and default classes.
+"""Reset the simulation settings of an MJCF file to MuJoCo's defaults: solver options and default classes.
 
 Files come with options for other purposes, such as one iteration of the solver for training on a GPU, and with default
-classes that would apply to whatever is added to them: motors with controls between -1 and 1, geoms that touch nothing.
+classes that would apply to whatever is added to them: motors with controls between -1 and 1, geoms without contacts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""kinodyn's own simulator: the C++ core integrates the robot, contacts are solved here."""
+"""The native simulator: the C++ core integrates the robot, contacts are solved here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A MuJoCo model that only shows a robot: its links are bodies that are placed, so that any robot can be drawn."""
+"""A MuJoCo model for rendering a robot: its links are bodies with prescribed poses, so that any robot can be drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are replaced only once all has been written."""
+"""Atomic output: a file is replaced only after the new content has been written completely."""
 
 from __future__ import annotations
 

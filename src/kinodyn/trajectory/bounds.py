@@ -1,4 +1,4 @@
-"""Limits of a trajectory as arrays: the robot's, or as given."""
+"""Limits of a trajectory as arrays: those of the robot, or given ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Corners of paths: places where a trajectory stops and goes on in another direction, such as backwards.
+"""Corners of paths: points where a trajectory stops and continues in another direction, such as backwards.
 
-A path has no tangent there, and no motion along it can pass without stopping: each part is a path of its own.
+A path has no tangent there, and no motion along it can pass without stopping: each part is a separate path.
 """
 
 from __future__ import annotations

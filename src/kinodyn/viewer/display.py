@@ -98,7 +98,7 @@ class Display(ABC):
             "frames", "com", "projection" (of the CoM on the ground), "support" (support polygon), "zmp", "forces"
             (contact forces), "ellipsoid" (velocity manipulability), "workspace", "spheres" (that cover the collision
             shapes), "shapes" (collision shapes, in place of the visual ones), "distances" (to nearby parts) or "human"
-            (the skeleton that a retargeted motion follows, beside the robot).
+            (the skeleton that a retargeted motion follows, next to the robot).
         shown : bool
         """
         if name in ("spheres", "distances") and shown:

@@ -36,7 +36,7 @@ TITLES = {
     "spheres": "Collision spheres",
     "shapes": "Collision shapes",
     "distances": "Smallest distances",
-    "human": "Human beside the robot",
+    "human": "Human next to the robot",
 }
 LAYERS = tuple(TITLES)
 STANCE_HEIGHT = 0.01  # where forces are not known, a sole below this height supports the robot [m per m of its size]

@@ -1,4 +1,4 @@
-"""Planning in the viewer: a world, a goal that can be dragged, and a plan that follows every change."""
+"""Planning in the viewer: a world, a goal that can be dragged, and a plan that is updated after every change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panels of the page may ask the viewer to do."""
+"""The protocol by which the panels of the page control the viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replanner: plans in a thread of its own; while it does, only the latest problem waits."""
+"""Replanner: plans in a background thread; meanwhile only the latest problem is queued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A robot that walks in a simulator in a thread of its own, in real time, and takes commands meanwhile."""
+"""A robot that walks in a simulator in a background thread, in real time, and takes commands meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WalkingViewer: the part of the viewer that lets the robot walk."""
+"""WalkingViewer: the part of the viewer that makes the robot walk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walking: footsteps, contact schedules, MPC of the pendulum, swing feet, and a controller that walks by torques.
+"""Walking: footsteps, contact schedules, MPC of the LIPM, swing feet, and a torque controller that walks.
 
     Biped.from_robot(robot) -> GaitSettings, StepLimits -> footsteps -> ContactSchedule -> MPC -> Planner
         -> WalkingController -> walk, push_map

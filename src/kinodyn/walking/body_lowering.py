@@ -1,6 +1,6 @@
-"""Feet that reach the ground: the body is lowered where the leg of the foot ahead would be too short.
+"""Lower the body where the leg of the front foot would be too short to reach the ground.
 
-The plan knows legs only roughly. Where the hips are under a trunk that leans and turns is measured.
+The plan models legs only roughly; the actual positions of the hips, under a trunk that leans and turns, are measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a description may leave out and walking needs: inertia of every joint, and limits of its motors."""
+"""Defaults for values that walking needs and a description may omit: joint inertias, and limits of the motors."""
 
 from __future__ import annotations
 

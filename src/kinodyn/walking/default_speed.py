@@ -1,4 +1,4 @@
-"""The speed at which a robot walks if none is given."""
+"""The default walking speed of a robot."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Swing feet within reach: a leg that would become straight shortens the motion of its foot, not the rest of the body.
 
 Where the reference of a swing foot is farther from the hip than the leg is long, inverse dynamics would lower the whole
-body to reach it: at the limit of the knee nothing else is left to move.
+body to reach it, because the knee cannot extend further.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Push maps: the strongest push that a robot survives in each direction, beside the bound of the pendulum."""
+"""Push maps: the strongest push that a robot survives in each direction, compared with the bound of the LIPM."""
 
 from __future__ import annotations
 

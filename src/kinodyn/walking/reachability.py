@@ -1,4 +1,4 @@
-"""Whether ground that can be stepped on connects two places: a quick test that never rules out a path that exists."""
+"""Whether acceptable footholds connect two places: a quick test that never rules out a path that exists."""
 
 from __future__ import annotations
 

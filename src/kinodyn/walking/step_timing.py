@@ -1,4 +1,4 @@
-"""Durations of steps, chosen from the velocity: slow steps are long in time, fast ones are long in space first."""
+"""Durations of steps, derived from the velocity: a faster walk first takes longer steps, then quicker ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How high a robot can step, and what ground supports its feet."""
+"""The largest step heights of a robot, and the footholds that support its feet."""
 
 from __future__ import annotations
 

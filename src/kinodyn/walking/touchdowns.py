@@ -1,4 +1,4 @@
-"""Touchdowns that differ from the plan: early and late ones, and feet that are held up by an edge."""
+"""Touchdowns that differ from the plan: early and late ones, and feet that catch on an edge."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def test_a_motion_that_is_not_waited_for_can_be_stopped(group: Any, session: Any
     assert group.go({"panda_joint1": 2.0}, wait=False)
     time.sleep(0.3)
     group.stop()
-    assert session.last.status == "stopped" and "asked to stop" in session.last.reason
+    assert session.last.status == "stopped" and "stop requested" in session.last.reason
     assert 0.0 <= session.q[0] < 1.9 and np.abs(session.last.recording.v[-1]).max() < 1e-3
 
 

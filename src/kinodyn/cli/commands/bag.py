@@ -28,7 +28,7 @@ def bag(
         option("convert to .mcap, .npz, .parquet, .csv, .rrd (Rerun, needs --robot), or a new rosbag2 folder"),
     ] = None,
     robot: Annotated[
-        str | None, option("robot name or file: its joints in the order of the robot, its links for viewers")
+        str | None, option("robot name or file: joints are in its order, and its links are written for viewers")
     ] = None,
     base: Base = None,
 ) -> CommandResult:

@@ -39,19 +39,19 @@ def check(
     base: Base = None,
     strict: Annotated[bool, option("treat warnings as errors", "--strict")] = False,
     repair: Annotated[
-        Path | None, option("write the file with all proposed repairs, and nothing else changed, to this file")
+        Path | None, option("write the file with all proposed repairs, and no other change, to this file")
     ] = None,
-    density: Annotated[float, option("of shapes from which a missing mass is computed [kg/m^3]")] = 1000.0,
+    density: Annotated[float, option("density of shapes whose mass is missing [kg/m^3]")] = 1000.0,
     packages: Annotated[list[str] | None, option("folder of the packages of package:// URIs; repeatable")] = None,
 ) -> CommandResult:
-    """Find what is wrong with a robot file: names, tree, placements, limits, masses, inertias, meshes, dynamics.
+    """Find the faults of a robot file: names, tree, placements, limits, masses, inertias, meshes, dynamics.
 
     Each finding has its line and, where there is one, a proposed repair with its reason. Nothing is written unless
     --repair names a file; that file is then loaded and simulated in MuJoCo for 1,000 steps. With --base floating the
     root needs an inertia too.
 
     The exit code is 1 if there is an error, with --strict also for a warning; with --repair, if the repaired file still
-    has one or cannot be simulated. It is 2 if the file is not there or cannot be written.
+    has one or cannot be simulated. It is 2 if the file does not exist or cannot be written.
     """
     file = _file_of(robot)
     if repair is not None:

@@ -1,4 +1,4 @@
-"""kinodyn collide: which parts of a robot touch each other or the objects of a scene."""
+"""kinodyn collide: collisions of a robot with itself and with the objects of a scene."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def collide(
     near: Annotated[float, option("maximum distance of the pairs to list [m]", min=1e-6)] = 0.1,
     spheres: Annotated[bool, option("also list the spheres that cover each link", "--spheres")] = False,
     write_srdf: Annotated[
-        Path | None, option("write the pairs that may touch to an SRDF file", "--write-srdf", metavar="FILE")
+        Path | None, option("write the allowed collision pairs to an SRDF file", "--write-srdf", metavar="FILE")
     ] = None,
     srdf: SrdfFile = None,
     packages: Packages = None,
@@ -49,11 +49,11 @@ def collide(
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
-    """Report which links touch each other or the objects of a scene and how deep, and the smallest distance.
+    """Report collisions of a robot with itself and with a scene, their penetration depths, and the smallest distance.
 
-    For many configurations, such as a recording, it counts those that are free and lists the pairs that touch. Pairs
-    that may touch are left out: those of the SRDF file and the scene, neighbours, and pairs that always or never touch.
-    The exit code is 1 if a configuration collides.
+    For many configurations, such as a recording, it counts those that are free and lists the colliding pairs. Allowed
+    pairs are not checked: those of the SRDF file and the scene, neighbours, and pairs that always or never collide.
+    The exit code is 1 if a configuration is in collision.
     """
     from kinodyn import collision
 

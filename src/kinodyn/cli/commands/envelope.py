@@ -1,4 +1,4 @@
-"""kinodyn envelope: how fast a robot walks, and which pushes and floors it bears."""
+"""kinodyn envelope: the range of speeds, pushes and friction in which a robot walks without falling."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kinodyn.cli.result import CommandResult, Table
 def envelope(
     robot: RobotOrHumanoid = "humanoid",
     speed: Annotated[str, option("forward speeds 'V,V,...' [m/s]")] = "0.2,0.4,0.6",
-    push: Annotated[str, option("changes of the CoM velocity by a push 'V,V,...' [m/s]")] = "0",
+    push: Annotated[str, option("pushes, as changes of the CoM velocity 'V,V,...' [m/s]")] = "0",
     friction: Annotated[str, option("coefficients of friction 'F,F,...'")] = "0.8",
     seeds: Annotated[int, option("runs for each combination", min=1)] = 5,
-    duration: Annotated[float, option("of each walk [s]")] = 10.0,
+    duration: Annotated[float, option("duration of each walk [s]")] = 10.0,
     mass_error: Annotated[float, option("largest relative error of the masses")] = 0.05,
     job: JobOption = None,
     engine: JobEngine = None,
@@ -30,7 +30,7 @@ def envelope(
     """Simulate many walks over speeds, pushes and frictions, and report how many end without a fall.
 
     Each run has noise on the measured state, a random error of the masses, and one push in a random direction at a
-    random time. With --job the same command continues a job that was stopped.
+    random time. With --job the same command resumes a job that was stopped.
     """
     import kinodyn as kd
 

@@ -49,10 +49,10 @@ def identify(
     cutoff: Annotated[float | None, option("low-pass filter for raw recordings [Hz]")] = None,
     prior_spread: Annotated[float, option("relative standard deviation of the prior parameters")] = 1.0,
     urdf: Annotated[Path | None, option("write the identified robot to this file")] = None,
-    period: Annotated[float, option("of the exciting trajectory [s]")] = 5.0,
-    margin: Annotated[float, option("fraction of each limit that it may use")] = 0.9,
-    rate: Annotated[float, option("sampling rate of its recording [Hz]")] = 100.0,
-    noise: Annotated[float, option("standard deviation of its torques, relative to their rms")] = 0.01,
+    period: Annotated[float, option("period of the exciting trajectory [s]")] = 5.0,
+    margin: Annotated[float, option("fraction of each limit that the exciting trajectory may use")] = 0.9,
+    rate: Annotated[float, option("sampling rate of the simulated recording [Hz]")] = 100.0,
+    noise: Annotated[float, option("standard deviation of the simulated torques, relative to their rms")] = 0.01,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
@@ -60,7 +60,7 @@ def identify(
 ) -> CommandResult:
     """Identify masses, inertias and friction of a robot from a recording of its motion and torques.
 
-    The fit is validated on held-out samples. Several recordings are fitted each on its own, on all cores, and the
+    The fit is validated on held-out samples. Several recordings are fitted separately, on all cores, and the
     spread of the estimates is reported. With --excite: design an exciting trajectory and write a simulated recording of
     it with --out, to try the procedure before the real robot moves.
     """
@@ -79,7 +79,7 @@ def identify(
     if len(data) == 1 and not data[0].is_dir() and job is None and engine is None:
         return _fit(loaded, data[0], cutoff, urdf, **settings)
     if urdf is not None:
-        raise InputError("--urdf needs a single recording: each of several gives a robot of its own")
+        raise InputError("--urdf needs a single recording: each recording gives its own robot")
     with job_options(job, engine) as run:
         return _fit_many(loaded, data, cutoff, run, settings)
 

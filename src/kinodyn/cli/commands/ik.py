@@ -56,12 +56,12 @@ def ik(
     q0: Annotated[str | None, option("initial guess, as --q of fk; by default the middle of the limits")] = None,
     every: Annotated[bool, option("all analytic solutions, for arms that have them", "--all")] = False,
     method: Annotated[
-        Literal["auto", "lm", "dls", "pinv", "newton", "transpose", "optimise"], option("of the numeric solver")
+        Literal["auto", "lm", "dls", "pinv", "newton", "transpose", "optimise"], option("method of the numeric solver")
     ] = "auto",
     prefer: Annotated[
         Literal["nearest", "manipulability"] | None, option("how to choose among several solutions")
     ] = None,
-    tolerance: Annotated[float, option("[m] and [rad]")] = 1e-6,
+    tolerance: Annotated[float, option("largest position and orientation error of a solution [m, rad]")] = 1e-6,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,

@@ -26,14 +26,14 @@ def motions(
     robot: RobotName,
     files: Annotated[list[Path], argument("recordings (.npz, .parquet, .csv), or folders of them")],
     cutoff: Annotated[float | None, option("low-pass filter before differentiation [Hz]")] = None,
-    friction: Annotated[float, option("coefficient of the feet")] = 0.7,
+    friction: Annotated[float, option("friction coefficient of the feet")] = 0.7,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
 ) -> CommandResult:
-    """Compute the torques that recorded motions take, and in how many frames the robot can produce them.
+    """Compute the torques that recorded motions require, and in how many frames the robot can produce them.
 
-    The forces of feet stay within friction cones, torques within limits, if the motion allows it. --out writes a row
+    Foot forces stay within friction cones and torques within limits, if the motion allows it. --out writes a row
     for each joint of each file. Files that cannot be used are listed with the reason.
     """
     from kinodyn import jobs, tables

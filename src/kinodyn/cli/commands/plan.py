@@ -49,11 +49,13 @@ def plan(
     planner: Annotated[
         str, option("rrt_connect; anytime, the shortest path within the budget; ompl:NAME, a planner of OMPL")
     ] = "rrt_connect",
-    time_budget: Annotated[float | None, option("maximum planning time [s]; by default 1, or the request's")] = None,
+    time_budget: Annotated[
+        float | None, option("maximum planning time [s]; by default 1, or that of the request")
+    ] = None,
     resolution: Resolution = None,
-    velocity: Annotated[float | None, option("limit of each joint [rad/s, m/s]; by default the robot's")] = None,
-    acceleration: Annotated[float | None, option("limit of each joint [rad/s^2, m/s^2]")] = None,
-    jerk: Annotated[float | None, option("limit of each joint [rad/s^3, m/s^3]")] = None,
+    velocity: Annotated[float | None, option("velocity limit of each joint [rad/s, m/s]; default: the robot's")] = None,
+    acceleration: Annotated[float | None, option("acceleration limit of each joint [rad/s^2, m/s^2]")] = None,
+    jerk: Annotated[float | None, option("jerk limit of each joint [rad/s^3, m/s^3]")] = None,
     dt: Annotated[float, option("time between samples [s]", min=1e-6)] = 0.01,
     srdf: SrdfFile = None,
     packages: Packages = None,
@@ -61,11 +63,11 @@ def plan(
     seed: Seed = 0,
     view: Annotated[bool, option("show the plan in the viewer afterwards", "--view")] = False,
 ) -> CommandResult:
-    """Plan a motion without collisions of the robot with itself or with a scene, and time it.
+    """Plan a collision-free motion of a robot in a scene, and time it.
 
-    The path is checked continuously, not at samples only, and the timed motion is within the limits of velocity,
-    acceleration, jerk and torque. The exit code is 1 if there is no path: start or goal collide, the goal is out of
-    reach, or the budget is used up; the reason is printed. Ctrl-C stops the search.
+    The path is checked continuously, not only at samples, and the timed motion is within the limits of velocity,
+    acceleration, jerk and torque. The exit code is 1 if there is no path: the start or the goal is in collision, the
+    goal is out of reach, or the time budget is used up; the reason is printed. Ctrl-C stops the search.
     """
     from kinodyn import planning
     from kinodyn.interop.moveit import path_constraints, requested_goal

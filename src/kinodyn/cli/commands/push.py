@@ -18,8 +18,10 @@ def push(
     robot: RobotOrHumanoid = "humanoid",
     directions: Annotated[int, option("number of directions, evenly around the robot", min=1)] = 8,
     stepping: Annotated[bool, option("the robot may step", "--stepping/--standing")] = False,
-    speed: Annotated[float | None, option("push it while it walks forward at this speed [m/s]")] = None,
-    resolution: Annotated[float, option("of the search, as a fraction of the bound", min=0.01, max=1.0)] = 0.05,
+    speed: Annotated[float | None, option("push the robot while it walks forward at this speed [m/s]")] = None,
+    resolution: Annotated[
+        float, option("resolution of the search, as a fraction of the bound", min=0.01, max=1.0)
+    ] = 0.05,
     processes: Annotated[int | None, option("parallel simulations; by default one per core", min=1)] = None,
     gait: GaitOption = None,
     engine: EngineOption = "mujoco",

@@ -37,28 +37,31 @@ def retarget(
     ],
     robot: Annotated[str, option("robot name or path of its file", "--robot")] = "humanoid",
     rate: Annotated[float, option("frames per second of the result [Hz]", min=1.0, max=1000.0)] = 30.0,
-    mapping: Annotated[Path | None, option("JSON file: names of joints by key point, for unknown skeletons")] = None,
+    mapping: Annotated[
+        Path | None, option("JSON file with the joint name of each key point, for unknown skeletons")
+    ] = None,
     save: Annotated[Path | None, option("folder for the motions, one file or dataset for each clip")] = None,
     kind: Annotated[
-        Literal["npz", "parquet", "csv", "qpos.npz", "qpos.csv", "dataset"], option("what is saved", "--format")
+        Literal["npz", "parquet", "csv", "qpos.npz", "qpos.csv", "dataset"],
+        option("format of the saved motions", "--format"),
     ] = "npz",
     simulate: Annotated[
         bool, option("play walking speed and upper body through the walking controller in MuJoCo", "--simulate")
     ] = False,
     view: Annotated[bool, option("show robot and human side by side in the viewer afterwards", "--view")] = False,
-    export: Annotated[Path | None, option("write that page to a self-contained HTML file")] = None,
+    export: Annotated[Path | None, option("write the page of --view to a self-contained HTML file")] = None,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
 ) -> CommandResult:
-    """Let a humanoid follow human motions; feet, joints and velocities keep their limits.
+    """Retarget human motions to a humanoid, within joint and velocity limits and with fixed feet during contacts.
 
     Prints for each clip the median errors of hands and feet, the largest slip of a foot in contact, the largest depth
     below the ground, the largest joint speed relative to its limit, and the frames in which links touch. Clips that
     cannot be read are listed with the reason. With --job the motions are written to a folder, one Parquet file for each
-    clip, and the same command continues a job that was stopped. With --simulate the robot walks at the speed of the
-    clip in MuJoCo, actuated by torques alone, and moves its upper body; what it cannot do is said before. With --view
-    or --export a page shows the human beside the robot.
+    clip, and the same command resumes a job that was stopped. With --simulate the robot walks at the speed of the
+    clip in MuJoCo, actuated by torques alone, and tracks its upper body; what the controller cannot reproduce is
+    reported first. With --view or --export a page shows the human next to the robot.
     """
     from kinodyn import get_threads
     from kinodyn import retarget as retargeting

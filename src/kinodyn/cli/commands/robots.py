@@ -13,8 +13,9 @@ from kinodyn.cli.result import CommandResult, Table
 def robots(part: Annotated[str, argument("only names that contain this")] = "") -> CommandResult:
     """List the robots that can be loaded by name.
 
-    Those marked "bundled" come with kinodyn, those of the "robots extra" with: pip install 'kinodyn[robots]'. Of the
-    package robot_descriptions, those in its cache are listed; python -m robot_descriptions pull NAME adds one.
+    Robots marked "bundled" come with kinodyn, those of the "robots extra" with: pip install 'kinodyn[robots]'. Robots
+    of the package robot_descriptions are listed if they are in its cache; python -m robot_descriptions pull NAME adds
+    one.
     """
     import kinodyn as kd
     from kinodyn.description.catalogue import source_of

@@ -32,7 +32,7 @@ Control = Literal["none", "hold", "pd", "computed-torque"]
 )
 def simulate(
     robot: RobotName,
-    duration: Annotated[float, option("[s]")] = 5.0,
+    duration: Annotated[float, option("simulated time [s]")] = 5.0,
     q0: Annotated[str, option(f"initial {Q_TEXT}")] = "neutral",
     v0: Annotated[str, option(f"initial velocity: {V_TEXT}")] = "zero",
     engine: Annotated[Literal["native", "mujoco"], option("native engine without contacts, or MuJoCo")] = "native",
@@ -57,8 +57,8 @@ def simulate(
 ) -> CommandResult:
     """Simulate a robot and record time, q, velocity, torques and contact forces.
 
-    Recordings (.npz, .parquet) can be read by `kinodyn view --recording` and `kinodyn identify`. Ctrl-C keeps what is
-    recorded so far. The exit code is 1 if the simulation diverges.
+    Recordings (.npz, .parquet) can be read by `kinodyn view --recording` and `kinodyn identify`. Ctrl-C keeps the
+    recording so far. The exit code is 1 if the simulation diverges.
     """
     from kinodyn import sim
 

@@ -36,20 +36,20 @@ def trajectory(
     end: Annotated[str | None, option("final configuration, as --q of fk", "--to")] = None,
     through: Annotated[str | None, option("waypoints: a file of rows, or random:n; instead of --from and --to")] = None,
     kind: Annotated[Kind, option("type of trajectory")] = "quintic",
-    duration: Annotated[float | None, option("[s]; by default the shortest that the limits allow")] = None,
-    velocity: Annotated[float | None, option("limit of each joint [rad/s, m/s]; by default the robot's")] = None,
-    acceleration: Annotated[float, option("limit of each joint [rad/s^2, m/s^2]")] = 5.0,
-    jerk: Annotated[float, option("limit of each joint [rad/s^3, m/s^3]")] = 50.0,
+    duration: Annotated[float | None, option("duration [s]; by default the shortest that the limits allow")] = None,
+    velocity: Annotated[float | None, option("velocity limit of each joint [rad/s, m/s]; default: the robot's")] = None,
+    acceleration: Annotated[float, option("acceleration limit of each joint [rad/s^2, m/s^2]")] = 5.0,
+    jerk: Annotated[float, option("jerk limit of each joint [rad/s^3, m/s^3]")] = 50.0,
     dt: Annotated[float, option("time between samples [s]")] = 0.01,
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
     """Generate a trajectory through configurations and sample q, velocity and acceleration.
 
-    cubic and quintic are polynomials, splines through waypoints; trapezoid and jerk-limited take the least time within
-    the limits; time-optimal is the fastest along the path, torque limits included. The trajectory is checked against
-    all limits over its whole duration; the exit code is 1 if it violates one. For ball joints and a floating base only
-    torques are limited.
+    cubic and quintic are polynomials, or splines through waypoints; trapezoid and jerk-limited take the least time
+    within the limits; time-optimal is the fastest along the path, torque limits included. The trajectory is checked
+    against all limits over its whole duration; the exit code is 1 if it violates one. For ball joints and a floating
+    base only torques are limited.
     """
     from kinodyn import trajectory as tr
 

@@ -38,7 +38,7 @@ def view(
         option("recording to play: .npz, .parquet or .csv, as written by walk --save; repeatable, shown side by side"),
     ] = None,
     host: Annotated[
-        str, option("address to listen on; with another than 127.0.0.1, other machines can connect")
+        str, option("address to listen on; with any other than 127.0.0.1, other machines can connect")
     ] = "127.0.0.1",
     export: Annotated[Path | None, option("write the recording to a self-contained HTML file instead")] = None,
     scene: SceneFile = None,
@@ -49,8 +49,8 @@ def view(
 ) -> CommandResult:
     """Show a robot in the browser: joint sliders, draggable hands and feet, playback of recordings. Ctrl-C stops it.
 
-    With --scene it stands among obstacles, at the state of the scene. Its goal and the obstacles can be dragged in the
-    tab Plan, and the plan follows.
+    With --scene the obstacles of the scene are shown, and the robot is in the state of the scene. The goal and the
+    obstacles can be dragged, and the plan in the tab Plan is updated.
     """
     from kinodyn.recording import Recording
 

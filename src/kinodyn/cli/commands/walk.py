@@ -43,10 +43,10 @@ PUSH_TEXT = (
 )
 def walk(
     robot: RobotOrHumanoid = "humanoid",
-    speed: Annotated[float | None, option("forward [m/s]; by default one that suits the robot")] = None,
-    sideways: Annotated[float, option("to the left [m/s]")] = 0.0,
-    turn: Annotated[float | None, option("to the left [rad/s]")] = None,
-    turn_deg: Annotated[float | None, option("to the left [degrees/s], instead of --turn")] = None,
+    speed: Annotated[float | None, option("forward speed [m/s]; by default derived from the robot")] = None,
+    sideways: Annotated[float, option("speed to the left [m/s]")] = 0.0,
+    turn: Annotated[float | None, option("turn rate to the left [rad/s]")] = None,
+    turn_deg: Annotated[float | None, option("turn rate to the left [degrees/s], instead of --turn")] = None,
     distance: Annotated[float | None, option("stop after this distance [m]")] = None,
     goal: Annotated[
         tuple[float, float, float] | None, option("walk to this pose instead: x y [m] yaw [rad]", metavar="X Y YAW")
@@ -70,19 +70,17 @@ def walk(
     noise: Annotated[
         str | None, option("standard deviation of measured q [rad, m] and v, one or two numbers: 'Q' or 'Q,V'")
     ] = None,
-    friction: Annotated[
-        float | None, option("friction coefficient of the ground; the controller relies on 0.5")
-    ] = None,
+    friction: Annotated[float | None, option("friction coefficient of the ground; the controller assumes 0.5")] = None,
     mass_scale: Annotated[float | None, option("factor on all masses, unknown to the controller")] = None,
     carry: Annotated[
-        float | None, option("carry a box of this mass level in both hands [kg]; the controller knows of it")
+        float | None, option("carry a box of this mass level in both hands [kg], known to the controller")
     ] = None,
     payload: Annotated[
         float | None, option("mass fixed to the trunk [kg], unknown to the controller", metavar="KG")
     ] = None,
-    estimate: Annotated[bool, option("estimate the state from IMU, encoders and feet", "--estimate")] = False,
-    height: Annotated[float | None, option("of the bundled humanoid [m]")] = None,
-    mass: Annotated[float | None, option("of the bundled humanoid [kg]")] = None,
+    estimate: Annotated[bool, option("estimate the state from IMU, encoders and foot forces", "--estimate")] = False,
+    height: Annotated[float | None, option("height of the bundled humanoid [m]")] = None,
+    mass: Annotated[float | None, option("mass of the bundled humanoid [kg]")] = None,
     base: Base = None,
     save: Annotated[Path | None, option("write the recording to a file: .npz, .parquet or .csv")] = None,
     video: Annotated[Path | None, option("write a video, rendered by MuJoCo: .mp4, .gif or .webp")] = None,

@@ -31,8 +31,8 @@ def workspace(
     resolution: Annotated[float | None, option("edge of a voxel [m]; by default a sixteenth of the reach")] = None,
     joint: Annotated[list[str] | None, option("joints to vary, repeatable; by default all that move the frame")] = None,
     q0: Annotated[str, option("configuration of the other joints, as --q of fk")] = "neutral",
-    approach: Annotated[str, option("axis of the frame whose directions dexterity counts: x, y or z")] = "z",
-    directions: Annotated[int, option("directions that dexterity distinguishes", min=1)] = 50,
+    approach: Annotated[str, option("axis of the frame whose directions are counted for dexterity: x, y or z")] = "z",
+    directions: Annotated[int, option("number of directions distinguished for dexterity", min=1)] = 50,
     job: JobOption = None,
     engine: JobEngine = None,
     base: Base = None,
@@ -41,8 +41,8 @@ def workspace(
     """Map the reachable positions of a frame by sampling configurations evenly within the joint limits.
 
     Reports reach, volume and voids; --out writes the whole map to NPZ (read it with `Workspace.load`), or the points.
-    Ctrl-C stops it and keeps the samples so far. With --job or --engine all cores count the samples, or Dask workers;
-    the same command with --job continues a job that was stopped.
+    Ctrl-C stops it and keeps the samples so far. With --job or --engine it runs on all cores or on Dask workers; the
+    same command with --job resumes a job that was stopped.
     """
     from kinodyn import jobs, kinematics
 

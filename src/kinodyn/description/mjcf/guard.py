@@ -1,7 +1,7 @@
-"""Check MJCF before MuJoCo reads it: how much it would make, and which files it would open.
+"""Check MJCF before MuJoCo reads it: how much memory it would need, and which files it would open.
 
-MuJoCo copies, tessellates and allocates whatever a file asks for: `<replicate count="100000000">` runs for ever. It
-also opens any file that is named.
+MuJoCo copies, tessellates and allocates whatever a file requests: `<replicate count="100000000">` never ends. It also
+opens any file that is named.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _check_tables(node: Node) -> None:
         raise node.error(f"params={params!r} must be at most {MAX_RESOLUTION}")
     written = [node.attributes[name] for name in _TABLES.get(node.tag, ()) if name in node.attributes]
     if written and _product(" ".join(written)) > MAX_NUMBERS:
-        raise node.error(f"asks for {' x '.join(written)} numbers; at most {MAX_NUMBERS} are read")
+        raise node.error(f"requests {' x '.join(written)} numbers; at most {MAX_NUMBERS} are read")
     for name, value in node.attributes.items():
         counts = node.tag == "size" and name != "memory" or name == "nsample"
         if counts and max(_numbers(value), default=0.0) > MAX_NUMBERS:

@@ -62,7 +62,7 @@ def why_inconsistent(matrix: Array) -> tuple[Level, str] | None:
     if small < MIN_MOMENT:
         return "note", f"the principal moment {small:.3g} kg m^2 is too small to be simulated"
     if excess > -0.1 * MARGIN * large:
-        return "note", f"principal moments {sums} are on the limit of a + b >= c; simulators refuse them when rounded"
+        return "note", f"principal moments {sums} are on the limit of a + b >= c; simulators reject them when rounded"
     return None
 
 

@@ -114,7 +114,7 @@ def _repair_compiled(findings: Findings, error: str, destination: Path, density:
     match = re.search(r"unrecognized attribute: '(\w+)'", error)
     if match is not None and match[1] in node.attributes:
         findings.set(
-            "error", node, _first_sentence(error), f"{match[1]} removed: MuJoCo does not know it", **{match[1]: None}
+            "error", node, _first_sentence(error), f"{match[1]} removed: MuJoCo does not support it", **{match[1]: None}
         )
         return True
     match = re.search(r"attribute '(\w+)'", error)

@@ -166,7 +166,7 @@ class InertiaRepair:
 
     def _give_mass(self, body: _Body) -> None:
         shaped = [link for link, _ in body.links if self._from_shapes(link) is not None]
-        message = "moves but has no mass and inertia; simulators refuse it, and forward dynamics may be singular"
+        message = "moves but has no mass and inertia; simulators reject it, and forward dynamics may be singular"
         for link in shaped or [body.links[0][0]]:
             self._replace(link, "warning", message, None)
 

@@ -90,7 +90,7 @@ class _Builder:
             self._complete(node, anchor, self._count - first + 1)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise self._error(f"the alias *{event.anchor} is within what it stands for, or undefined", event)
+                raise self._error(f"the alias *{event.anchor} refers to itself, or is undefined", event)
             node, size = self._anchors[event.anchor]
             self._counted(size, event)
             self._complete(node, None, size)

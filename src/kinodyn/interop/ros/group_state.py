@@ -1,4 +1,4 @@
-"""GroupState: what a MoveGroup is, and where its robot is."""
+"""GroupState: the joints and frames of a MoveGroup, and the current state of its robot."""
 
 from __future__ import annotations
 

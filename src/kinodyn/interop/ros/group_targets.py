@@ -1,4 +1,4 @@
-"""GroupTargets: where a MoveGroup is to go, and the constraints on its way."""
+"""GroupTargets: the targets of a MoveGroup, and its path constraints."""
 
 from __future__ import annotations
 

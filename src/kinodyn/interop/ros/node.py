@@ -1,4 +1,4 @@
-"""Node: publishes and subscribes to topics of ROS 2 over DDS, without ROS."""
+"""Node: publish and subscribe to ROS 2 topics over DDS, without a ROS installation."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def _sampled(motion: Motion, robot: Robot | None, joints: tuple[str, ...] | None
 
 def _result(result: dict[str, Any]) -> TrajectoryResult:
     if "error" in result:
-        return TrajectoryResult("aborted", 0, f"the bridge refused the goal: {result['error']}")
+        return TrajectoryResult("aborted", 0, f"the bridge rejected the goal: {result['error']}")
     values = result.get("values") or {}
     status = result.get("status")
     number = getattr(status, "value", status)

@@ -59,7 +59,7 @@ class Connection:
     ) -> Callable[[], None]:
         """Send a goal to an action server; return a function that cancels it.
 
-        The result has "values" and "status", or "error" where the bridge refused the goal.
+        The result has "values" and "status", or "error" if the bridge rejected the goal.
         """
         roslib = _module()
         client = roslib.ActionClient(self._ros, name, kind)

@@ -1,4 +1,4 @@
-"""Session: what MoveIt's move_group node holds: one robot, its state, its world, its execution."""
+"""Session: the state of MoveIt's move_group node: one robot, its state, its world, its execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ready jobs share: the robot in the manifest, and results as columns."""
+"""Shared by the standard jobs: the robot in the manifest, and results as columns."""
 
 from __future__ import annotations
 

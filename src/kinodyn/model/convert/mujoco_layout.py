@@ -1,7 +1,7 @@
 """The layout of a MuJoCo model.
 
-MuJoCo stores quaternions with w first and a free joint's linear velocity in world axes; joints that follow others are
-joints of their own, tied by equality constraints. A planar joint of a URDF becomes two slides and a hinge.
+MuJoCo stores quaternions with w first and a free joint's linear velocity in world axes; mimic joints are
+independent joints tied by equality constraints. A planar joint of a URDF becomes two slides and a hinge.
 """
 
 from __future__ import annotations

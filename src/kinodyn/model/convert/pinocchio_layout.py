@@ -1,7 +1,7 @@
 """The layout of a Pinocchio model.
 
 Pinocchio sorts siblings by name, stores continuous joints as (cos, sin), planar joints as (x, y, cos, sin) with
-velocities in body axes, and mimic joints either as joints of their own or, if built with mimic=True, without
+velocities in body axes, and mimic joints either as independent joints or, if built with mimic=True, without
 coordinates.
 """
 
