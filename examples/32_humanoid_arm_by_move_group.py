@@ -1,4 +1,4 @@
-"""A humanoid's arm by MoveIt's interface: planToPose and planToJointValues plan and execute, as in textbooks.
+"""A humanoid's arm with MoveIt's interface: planToPose and planToJointValues plan and execute motions.
 
 The interface is that of MoveIt's MoveGroupCommander; the planner, the controller and the simulated arm are kinodyn's.
 Needs `pip install 'kinodyn[ros]'` for the messages. --plot FILE draws the positions of the joints over all motions.

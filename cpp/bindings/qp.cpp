@@ -47,8 +47,8 @@ bool is_plain(nb::handle value, std::initializer_list<npy_intp> shape) {
            std::equal(shape.begin(), shape.end(), PyArray_DIMS(array));
 }
 
-// Bounds of variables and sides of rows in one array; `free` where they are None.
-nb::object stack(nb::handle bounds, nb::handle sides, int n, int m, double free) {
+// Bounds of variables and of rows in one array; `free` where they are None.
+nb::object stack(nb::handle x_bounds, nb::handle row_bounds, int n, int m, double free) {
     const nb::object both = make({n + m});
     const auto put = [&](nb::handle part, double* to, int size) {
         if (part.is_none())
@@ -56,8 +56,8 @@ nb::object stack(nb::handle bounds, nb::handle sides, int n, int m, double free)
         else
             std::copy_n(numbers(part, size), size, to);
     };
-    put(bounds, data(both), n);
-    put(sides, data(both) + n, m);
+    put(x_bounds, data(both), n);
+    put(row_bounds, data(both) + n, m);
     return both;
 }
 
@@ -80,7 +80,7 @@ struct QpArrays {
         return g.is_valid() && PyArray_SIZE(reinterpret_cast<PyArrayObject*>(g.ptr())) == n &&
                PyArray_SIZE(reinterpret_cast<PyArrayObject*>(row_unit.ptr())) == m;
     }
-    bool can_be_spare() const {
+    bool can_be_reused() const {
         constexpr npy_intp most = 1 << 16;  // numbers; larger programs are not solved in control loops
         const auto size = [](const nb::object& of) { return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(of.ptr())); };
         if (!g.is_valid() || size(H) + size(A) > most) return false;
@@ -91,17 +91,17 @@ struct QpArrays {
 
     // Reuses the arrays of the last program that is no longer in use: programs in a control loop keep their size from
     // tick to tick, and memory that the allocator returned to the system in between costs a page fault for each page.
-    static QpArrays& spare() {
+    static QpArrays& cached() {
         static auto* arrays = new QpArrays;  // never deleted: Python may be finalised first
         return *arrays;
     }
-    static QpArrays get(int n, int m) { return spare().fit(n, m) ? std::exchange(spare(), {}) : QpArrays(n, m); }
+    static QpArrays get(int n, int m) { return cached().fit(n, m) ? std::exchange(cached(), {}) : QpArrays(n, m); }
 };
 
 // A scaled program as arrays that DAQP takes, and its answers in the units of the program that was given.
 class Qp : public QpArrays {
   public:
-    Qp(nb::handle H, nb::handle g, nb::handle A, nb::object lower, nb::object upper, bool by_sides = false)
+    Qp(nb::handle H, nb::handle g, nb::handle A, nb::object lower, nb::object upper, bool by_bounds = false)
         : given_lower(std::move(lower)), given_upper(std::move(upper)) {
         n_ = size(g);
         m_ = size(given_lower) - n_;
@@ -123,7 +123,7 @@ class Qp : public QpArrays {
                         data(row_unit),
                         0,
                         true};
-        scale(given, by_sides, scaled);
+        scale(given, by_bounds, scaled);
         cost_unit = scaled.cost_unit;
         has_cost = scaled.has_cost;
         int* kinds = static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(sense.ptr())));
@@ -132,7 +132,7 @@ class Qp : public QpArrays {
 
     Qp(Qp&&) = default;
     ~Qp() {
-        if (can_be_spare()) std::swap(spare(), static_cast<QpArrays&>(*this));
+        if (can_be_reused()) std::swap(cached(), static_cast<QpArrays&>(*this));
     }
 
     // In the order of the arguments of DAQP.
@@ -206,7 +206,7 @@ nb::object scale_plain(nb::handle H, nb::handle g, nb::handle A, nb::handle x_lo
     const npy_intp m = PyArray_NDIM(reinterpret_cast<PyArrayObject*>(A.ptr())) == 2
                            ? PyArray_DIM(reinterpret_cast<PyArrayObject*>(A.ptr()), 0)
                            : 0;
-    const auto fits = [](nb::handle side, npy_intp size) { return side.is_none() || is_plain(side, {size}); };
+    const auto fits = [](nb::handle bound, npy_intp size) { return bound.is_none() || is_plain(bound, {size}); };
     if (!is_plain(H, {n, n}) || !is_plain(g, {n}) || !is_plain(A, {m, n}) || !fits(x_lower, n) || !fits(x_upper, n) ||
         !fits(lower, m) || !fits(upper, m))
         return nb::none();
@@ -226,7 +226,7 @@ nb::object scale_plain(nb::handle H, nb::handle g, nb::handle A, nb::handle x_lo
 void bind_qp(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
     m.def(
-        "stack_sides",
+        "stack_bounds",
         [](nb::handle x_lower, nb::handle x_upper, nb::handle lower, nb::handle upper, int n, int m) {
             constexpr double infinite = std::numeric_limits<double>::infinity();
             return nb::make_tuple(stack(x_lower, lower, n, m, -infinite), stack(x_upper, upper, n, m, infinite));
@@ -237,7 +237,7 @@ void bind_qp(nb::module_& m) {
           nb::arg("x_lower").none(), nb::arg("x_upper").none(), nb::arg("lower").none(), nb::arg("upper").none());
     nb::class_<Qp>(m, "ScaledQp")
         .def(nb::init<nb::handle, nb::handle, nb::handle, nb::object, nb::object, bool>(), nb::arg("H"), nb::arg("g"),
-             nb::arg("A"), nb::arg("lower"), nb::arg("upper"), nb::arg("by_sides") = false)
+             nb::arg("A"), nb::arg("lower"), nb::arg("upper"), nb::arg("by_bounds") = false)
         .def("arrays", &Qp::arrays)
         .def("is_convex", &Qp::convex)
         .def("residuals", &Qp::measure)

@@ -20,7 +20,7 @@ constexpr double rounding = 3e-5;    // [m] of poses in float32
 constexpr int max_subdivisions = 2;  // how often a cell is halved where its shapes are near each other
 // [m] Where spheres overlap by more than this, shapes are assumed to collide: without exact checks, and next to
 // configurations in which they do.
-constexpr double deep = 0.04, deep_near_collision = 0.015;
+constexpr double certain_depth = 0.04, certain_depth_near_collision = 0.015;
 
 constexpr int n_axes = ClearanceTable::max_axes;
 using Axes = TableAxis[n_axes];
@@ -140,11 +140,12 @@ class Filler {
         const double width = movement(half);  // radius of motion of the block about its centre
         const Transform T = pose(half);
         const double spheres = sphere_distance(T);
-        if (spheres + width < -deep) return set(r, ClearanceTable::colliding);
+        if (spheres + width < -certain_depth) return set(r, ClearanceTable::colliding);
         double free = spheres - width;  // a lower bound in the whole block
         if (free < far && width < coarse) {
             const double distance = surfaces_.clearance(T, spans_, far, tolerance) - rounding;
-            if (distance <= 0 && spheres + width < -deep_near_collision && surfaces_.distance(T, far, tolerance) <= 0)
+            if (distance <= 0 && spheres + width < -certain_depth_near_collision &&
+                surfaces_.distance(T, far, tolerance) <= 0)
                 return set(r, ClearanceTable::colliding);
             if (distance > free && !(spheres < 0 && surfaces_.nested(T))) free = distance;
         }

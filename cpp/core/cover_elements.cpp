@@ -10,7 +10,7 @@ namespace {
 
 constexpr double half_diagonal = 0.8660254037844386;  // of a cube of side 1
 constexpr double wall_offset = 0.02;                  // of the size of patches, in front of a surface
-constexpr double concave_share = 0.1;                 // mean margin above which a surface counts as concave
+constexpr double concave_margin = 0.1;                // mean margin above which a surface counts as concave
 constexpr double interior_fraction = 0.3;             // radius of an interior cell, as a fraction of its depth
 
 void split(const Triangle& t, double size, std::vector<Triangle>& pieces) {
@@ -94,7 +94,7 @@ void finish(CoverElements& cover, int first, double margin) {
 bool is_concave(const std::vector<Piece>& pieces) {
     double sum = 0;
     for (const Piece& piece : pieces) sum += piece.margin_fraction;
-    return sum > concave_share * static_cast<double>(pieces.size());
+    return sum > concave_margin * static_cast<double>(pieces.size());
 }
 
 void add_points(const Piece& piece, double layer, CoverElements& cover) {

@@ -66,7 +66,7 @@ struct Job {
         }
     }
     void help() {
-        const HelperInterrupts told(interrupted);
+        const HelperInterrupts interrupt_scope(interrupted);
         work();
     }
     Fault result() const {

@@ -14,23 +14,23 @@ constexpr double negative_curvature = 1e-9;  // below minus this fraction of the
 // Residuals of sums in which large numbers cancel, or whose terms are all rounding, are measured relative to these
 // fractions of the largest number of their kind and of the unit of the program.
 constexpr double fraction_of_largest = 1e-4, fraction_of_unit = 1e-6;
-constexpr double rounding = 1e-12;  // of sides, relative to the largest one
-constexpr double least = 1e-300;    // 0 / least = 0
+constexpr double rounding = 1e-12;  // of bounds, relative to the largest one
+constexpr double tiny = 1e-300;     // 0 / tiny = 0
 
-double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
+double magnitude(double bound) { return std::isfinite(bound) ? std::fabs(bound) : 0.0; }
 
-// The magnitude of the largest side.
-double largest_side(const QpView& qp) {
+// The magnitude of the largest bound.
+double largest_bound(const QpView& qp) {
     double largest = 0;
     for (int k = 0; k < qp.n + qp.m; ++k) largest = std::max({largest, magnitude(qp.lower[k]), magnitude(qp.upper[k])});
     return largest;
 }
-// The smallest magnitude of a side above `negligible`, at most 1.
-double nearest_side(const QpView& qp, double negligible) {
+// The smallest magnitude of a bound above `negligible`, at most 1.
+double smallest_bound(const QpView& qp, double negligible) {
     double nearest = 1;
     for (int k = 0; k < qp.n + qp.m; ++k)
-        for (const double side : {qp.lower[k], qp.upper[k]})
-            if (magnitude(side) > negligible) nearest = std::min(nearest, magnitude(side));
+        for (const double bound : {qp.lower[k], qp.upper[k]})
+            if (magnitude(bound) > negligible) nearest = std::min(nearest, magnitude(bound));
     return nearest;
 }
 
@@ -85,12 +85,12 @@ void unit_of_flat_variables(const QpView& qp, double* unit) {
     }
 }
 
-// The magnitude of a solution that the sides indicate: the median of those that are not 0.
-double median_side(const QpView& qp, const double* lower, const double* upper) {
+// The magnitude of a solution that the bounds indicate: the median of those that are not 0.
+double median_bound(const QpView& qp, const double* lower, const double* upper) {
     std::vector<double> sizes;
     for (int k = 0; k < qp.n + qp.m; ++k)
-        for (const double side : {lower[k], upper[k]})
-            if (magnitude(side) > 0) sizes.push_back(magnitude(side));
+        for (const double bound : {lower[k], upper[k]})
+            if (magnitude(bound) > 0) sizes.push_back(magnitude(bound));
     if (sizes.empty()) return 1.0;
     const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
     std::nth_element(sizes.begin(), middle, sizes.end());
@@ -126,11 +126,11 @@ const char* find_fault(const QpView& qp) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (std::ptrdiff_t k = 0; k < n + m; ++k)
         if (!(qp.lower[k] <= qp.upper[k]) || qp.lower[k] == infinite || qp.upper[k] == -infinite)
-            return "a lower side is above its upper side";
+            return "a lower bound is above its upper bound";
     return nullptr;
 }
 
-void scale(const QpView& qp, bool by_sides, ScaledQp& out) {
+void scale(const QpView& qp, bool by_bounds, ScaledQp& out) {
     const int n = qp.n, m = qp.m;
     bool curved = false;
     for (int i = 0; i < n; ++i) {
@@ -165,12 +165,12 @@ void scale(const QpView& qp, bool by_sides, ScaledQp& out) {
         distance = std::max({distance, out.lower[k], -out.upper[k]});
     }
     double unit = curved ? std::max(slope, distance) : distance;
-    if (by_sides || (unit == 0 && !curved)) unit = median_side(qp, out.lower, out.upper);
+    if (by_bounds || (unit == 0 && !curved)) unit = median_bound(qp, out.lower, out.upper);
     if (unit == 0) unit = 1;
-    const double force = curved && !by_sides ? unit : std::max(slope, curved ? unit : 0.0);
+    const double force = curved && !by_bounds ? unit : std::max(slope, curved ? unit : 0.0);
     out.cost_unit = force > 0 ? force * unit : 1.0;
     out.has_cost = curved || slope > 0;
-    if (by_sides)
+    if (by_bounds)
         for (int k = 0; k < n * n; ++k) out.H[k] *= unit * unit / out.cost_unit;
     for (int i = 0; i < n; ++i) {
         out.g[i] *= unit / out.cost_unit;
@@ -214,11 +214,11 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         forces[i] = bent.size + std::fabs(qp.g[i]) + std::fabs(multipliers[i]);
     }
     // Floors are fractions of the largest numbers and of the unit of the program, but not above the numbers of a row.
-    // Sides of the magnitude of rounding errors count as 0: such a row has no magnitude of its own.
-    const double unit = with_floor ? fraction_of_unit : 0, negligible = rounding * largest_side(qp);
-    const double nearest = nearest_side(qp, negligible);
-    const auto length_floor = [&](double size, double side) {
-        return std::min(fraction_of_unit * largest_y + unit, size + (side > negligible ? side : nearest));
+    // Bounds of the magnitude of rounding errors count as 0: such a row has no magnitude.
+    const double unit = with_floor ? fraction_of_unit : 0, negligible = rounding * largest_bound(qp);
+    const double nearest = smallest_bound(qp, negligible);
+    const auto length_floor = [&](double size, double bound) {
+        return std::min(fraction_of_unit * largest_y + unit, size + (bound > negligible ? bound : nearest));
     };
     QpResiduals worst{0, 0, 0, 0};
     double gap = 0, pushed = 0;
@@ -234,7 +234,7 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         }
         const double beyond = std::max({at - qp.upper[k], qp.lower[k] - at, 0.0});
         if (rounded) size += length_floor(size, magnitude(at > qp.upper[k] ? qp.upper[k] : qp.lower[k]));
-        size += least;  // nothing is rounded in a row of zeros
+        size += tiny;  // nothing is rounded in a row of zeros
         worst.primal = std::max(worst.primal, beyond / size);
         if (multipliers[k] == 0) continue;
         if (a)
@@ -242,18 +242,18 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
                 slope[i] += a[i] * multipliers[k];
                 forces[i] += std::fabs(a[i] * multipliers[k]);
             }
-        const double side = multipliers[k] > 0 ? qp.upper[k] : qp.lower[k];
-        const double away = std::fabs(side - at), share = std::fabs(multipliers[k]) / largest_multiplier;
+        const double bound = multipliers[k] > 0 ? qp.upper[k] : qp.lower[k];
+        const double away = std::fabs(bound - at), share = std::fabs(multipliers[k]) / largest_multiplier;
         worst.complementarity = std::max(worst.complementarity, std::min(away / size, share));
         gap += std::fabs(multipliers[k]) * away;
-        pushed += std::fabs(multipliers[k]) * magnitude(side);
+        pushed += std::fabs(multipliers[k]) * magnitude(bound);
     }
     const double largest_force = *std::max_element(forces, forces + n);
     const double force_floor = with_floor ? std::min(unit, largest_slope(qp)) : 0;
-    const double floor = fraction_of_largest * largest_force + force_floor + least;
+    const double floor = fraction_of_largest * largest_force + force_floor + tiny;
     for (int i = 0; i < n; ++i) worst.dual = std::max(worst.dual, std::fabs(slope[i]) / (forces[i] + floor));
     const double cost_floor = std::max(largest_force, force_floor) * length_floor(largest_y, 0);
-    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + cost_floor + least);
+    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + cost_floor + tiny);
     return worst;
 }
 

@@ -4,7 +4,7 @@
 
 namespace kinodyn {
 
-// A program in row-major arrays. The sides are stacked: n bounds of variables first, then m rows of A.
+// A program in row-major arrays. The bounds are stacked: n bounds of variables first, then m rows of A.
 struct QpView {
     int n, m;
     const double *H, *g, *A;
@@ -24,25 +24,26 @@ struct ScaledQp {
 struct QpResiduals {
     double primal;           // violation of rows and bounds
     double dual;             // gradient of the Lagrangian
-    double complementarity;  // multipliers of sides that are not reached
+    double complementarity;  // multipliers of bounds that are not reached
     double gap;              // primal cost minus dual cost
 };
 
-// Returns a description of invalid numbers, or nullptr: not finite, not symmetric, lower sides above upper ones.
+// Returns a description of invalid numbers, or nullptr: not finite, not symmetric, lower bounds above upper ones.
 const char* find_fault(const QpView& qp);
 
 // Scales a program such that each variable with curvature has curvature 1, each row has length 1, and the larger of the
-// gradient at 0 and the distance of 0 to the farthest violated side is 1. `by_sides`: the median side is 1 instead, and
-// the larger of curvature and gradient; for programs whose minimum without sides is much farther away than the sides.
-void scale(const QpView& qp, bool by_sides, ScaledQp& scaled);
+// gradient at 0 and the distance of 0 to the farthest violated bound is 1. `by_bounds`: the median bound is 1 instead,
+// and the larger of curvature and gradient; for programs whose unconstrained minimum is much farther away than the
+// bounds.
+void scale(const QpView& qp, bool by_bounds, ScaledQp& scaled);
 
 // Returns whether H has no direction of negative curvature beyond rounding. `scratch` holds n^2 numbers.
 bool is_convex(const QpView& scaled, double* scratch);
 
-// Measures a scaled program at y (n) with multipliers (n + m), above 0 at upper sides. With the floor, 1e-6 is added to
-// the denominators of the residuals: rounding errors in the unit of the program then do not count as residuals, even
+// Measures a scaled program at y (n) with multipliers (n + m), above 0 at upper bounds. With the floor, 1e-6 is added
+// to the denominators of the residuals: rounding errors in the unit of the program then do not count as residuals, even
 // where all terms of a condition are rounding errors. The floor is lower where the numbers of the program are: a
-// violation of the magnitude of a side is never below it. `scratch` holds 2 n numbers.
+// violation of the magnitude of a bound is never below it. `scratch` holds 2 n numbers.
 QpResiduals residuals(const QpView& scaled, const double* y, const double* multipliers, bool with_floor,
                       double* scratch);
 

@@ -39,8 +39,8 @@ Sphere sphere_about_middle(Iterator begin, Iterator end) {
 // (M. Badoiu, K. Clarkson, SODA 2003).
 Sphere bounding_sphere(Iterator begin, Iterator end) {
     if (end - begin == 1) return *begin;
-    constexpr int many = 200;
-    if (end - begin > many) return sphere_about_middle(begin, end);
+    constexpr int max_exact_spheres = 200;
+    if (end - begin > max_exact_spheres) return sphere_about_middle(begin, end);
     Sphere best = *begin;
     best.r = 0;
     for (auto s = begin; s != end; ++s) best.r = std::max(best.r, reach(*s, best.c));

@@ -110,7 +110,7 @@ class BatchChecker : private SphereChecker {
         waiting.load(T);
         const UnitPair& pair = query_.unit_pairs[k];
         for (int i = pair.begin; i < pair.end && !done(); ++i)
-            if (const unsigned doubtful = check_pair(i, T, 0.0f)) defer(i, waiting, doubtful);
+            if (const unsigned unresolved = check_pair(i, T, 0.0f)) defer(i, waiting, unresolved);
         report(waiting);
     }
 
@@ -127,8 +127,9 @@ class BatchChecker : private SphereChecker {
 
     void resolve_all() {
         for (int i = 0; i < n_deferred_; ++i) {
-            const Deferred& doubt = deferred_[i];
-            if (free_[doubt.state] != 0 && query_.solids_touch(doubt.pair, doubt.pose, 0.0f)) free_[doubt.state] = 0.0;
+            const Deferred& pending = deferred_[i];
+            if (free_[pending.state] != 0 && query_.solids_touch(pending.pair, pending.pose, 0.0f))
+                free_[pending.state] = 0.0;
         }
         n_deferred_ = 0;
     }

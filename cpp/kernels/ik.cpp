@@ -29,7 +29,7 @@
 namespace kinodyn::KINODYN_TARGET {
 
 struct InverseKinematics {
-    static constexpr int together = 4;  // states in the first group
+    static constexpr int first_group_size = 4;  // states in the first group
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.dofs.size, rows = 6 * c.frames.size;
@@ -354,7 +354,7 @@ static void solve_with_leader(const Call& c, long count, Fault& f) {
     others.settings = &settings;
     bool any_converged = false;
     for (long at = 0, next; at < count; at = next) {
-        if (at % InverseKinematics::together == 0 && any_converged) return;
+        if (at % InverseKinematics::first_group_size == 0 && any_converged) return;
         next = at + lanes < count ? at + lanes : count;
         run<InverseKinematics>(at == 0 ? c : others, at, next, f);
         if (f.kind != FaultKind::None || endings[0] == converged) return;

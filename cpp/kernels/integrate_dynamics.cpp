@@ -207,7 +207,7 @@ struct Integrator {
                 tangent_rate(b, u, stage_v, rate);
             }
             joint_forces.explicit_forces(stage_q, stage_v, w.in[integration_input::tau], force);
-            Method::run(w, stage_q, stage_v, Plain<T>{model, force}, a);
+            Method::run(w, stage_q, stage_v, ExplicitForces<T>{model, force}, a);
             for (int k = 0; k < nv; ++k) sum_u[k] += weight[stage] * rate[k], sum_a[k] += weight[stage] * a[k];
         }
         for (int k = 0; k < nv; ++k) u[k] = dt * (1.0 / 6) * sum_u[k], next_v[k] = v[k] + dt * (1.0 / 6) * sum_a[k];
@@ -215,7 +215,7 @@ struct Integrator {
     }
 
     template <class T>
-    struct Plain {
+    struct ExplicitForces {
         const Model& model;
         const T* forces;
         T force(int iv) const { return forces[iv]; }

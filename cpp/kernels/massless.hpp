@@ -67,10 +67,10 @@ inline void check_held(Work<T>& w, const T* E, T* x, Solve&& solve) {
 template <class T, class Solve>
 inline void remove_fill(const T* E, const T* tau, long nv, T* a, T* more, Solve&& solve) {
     using L = Lanes<T>;
-    constexpr int most_passes = 60;
+    constexpr int max_passes = 60;
     T *x = more, *before = more + nv;
     for (long k = 0; k < nv; ++k) before[k] = 0.0;
-    for (int pass = 0; pass < most_passes; ++pass) {
+    for (int pass = 0; pass < max_passes; ++pass) {
         for (long k = 0; k < nv; ++k) x[k] = tau[k] + E[k] * before[k];
         solve(x);
         T change = 0.0, size = 1e-300;

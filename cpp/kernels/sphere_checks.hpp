@@ -26,7 +26,7 @@ class SphereChecker {
     static long bytes(const CollisionQuery& query) {
         return static_cast<long>((query.fixed_poses.size() + 1) * sizeof(Placement<FloatPack>) +
                                  query.spheres().units.size() * sizeof(LaneSphere) +
-                                 query.pairs.size() * sizeof(Doubt) +
+                                 query.pairs.size() * sizeof(UnresolvedPair) +
                                  (query.unit_pairs.size() + query.checked_units.size()) * sizeof(int));
     }
 
@@ -38,8 +38,8 @@ class SphereChecker {
         placements_[-1] = {{{1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}, {0.0f, 0.0f, 0.0f}};
         for (long i = 0; i < bodies - 1; ++i) place_fixed(static_cast<int>(i));
         for (int u = 0; u < n_units(); ++u) place_bounding(u);
-        doubts_ = reinterpret_cast<Doubt*>(bounding_ + n_units());
-        order_ = reinterpret_cast<int*>(doubts_ + query.pairs.size());
+        unresolved_ = reinterpret_cast<UnresolvedPair*>(bounding_ + n_units());
+        order_ = reinterpret_cast<int*>(unresolved_ + query.pairs.size());
         for (int k = 0; k < n_pairs(); ++k)
             if (query.unit_pairs[k].table) order_[n_tests_++] = k;
         for (const int u : query.checked_units) order_[n_tests_++] = n_pairs() + u;
@@ -50,7 +50,7 @@ class SphereChecker {
     // The lanes of `alive` that collide; with `any`, at least one of them if there are any.
     unsigned collisions(const FloatPack* q, unsigned alive, bool any, const Margins& margins) {
         margins_ = margins;
-        alive_ = alive, any_ = any, hit_ = 0, n_doubts_ = n_near_ = 0;
+        alive_ = alive, any_ = any, hit_ = 0, n_unresolved_ = n_near_ = 0;
         place(q);
         for (int i = 0; i < n_tests_; ++i) {
             const int test = order_[i];
@@ -65,7 +65,7 @@ class SphereChecker {
             return hit_;
         }
         resolve_surfaces();
-        for (int i = 0; i < n_doubts_ && !done(); ++i) resolve(doubts_[i]);
+        for (int i = 0; i < n_unresolved_ && !done(); ++i) resolve(unresolved_[i]);
         return hit_;
     }
 
@@ -101,8 +101,8 @@ class SphereChecker {
             for (int k = pair.begin; alive_ && k < pair.end; ++k) {
                 hit_ = 0;
                 const Placement<FloatPack> T = relative_pose(k);
-                const unsigned doubtful = check_pair(k, T, 0.0f);
-                hit_ |= solids_touching(k, T, doubtful, 0.0f);
+                const unsigned unresolved = check_pair(k, T, 0.0f);
+                hit_ |= solids_touching(k, T, unresolved, 0.0f);
                 if (hit_) with_pair(k, hit_);
             }
         }
@@ -118,7 +118,7 @@ class SphereChecker {
     static constexpr int max_near = 32;
 
     // Lanes in which the solids of a pair decide, because its spheres hardly overlap.
-    struct Doubt {
+    struct UnresolvedPair {
         int pair, unit_pair;
         unsigned lanes;
     };
@@ -276,13 +276,14 @@ class SphereChecker {
         const Placement<FloatPack> T =
             relative(query_.spheres().units[pair.a].body, query_.spheres().units[pair.b].body);
         for (int k = pair.begin; k < pair.end && !done(); ++k)
-            if (const unsigned doubtful = check_pair(k, T, width)) doubts_[n_doubts_++] = {k, index, doubtful};
+            if (const unsigned unresolved = check_pair(k, T, width))
+                unresolved_[n_unresolved_++] = {k, index, unresolved};
     }
 
     // Compares solids, which takes long: only in lanes in which nothing else collides.
-    void resolve(const Doubt& doubt) {
-        const unsigned lanes = doubt.lanes & ~hit_;
-        if (lanes) hit_ |= solids_touching(doubt.pair, relative_pose(doubt.pair), lanes, pair_width(doubt.unit_pair));
+    void resolve(const UnresolvedPair& pair) {
+        const unsigned lanes = pair.lanes & ~hit_;
+        if (lanes) hit_ |= solids_touching(pair.pair, relative_pose(pair.pair), lanes, pair_width(pair.unit_pair));
     }
 
     unsigned solids_touching(int pair, const Placement<FloatPack>& T, unsigned lanes, FloatPack width) const {
@@ -362,8 +363,8 @@ class SphereChecker {
     const CollisionQuery& query_;
     Placement<FloatPack>* placements_;
     LaneSphere* bounding_;  // of the units
-    Doubt* doubts_;
-    int n_doubts_ = 0;
+    UnresolvedPair* unresolved_;
+    int n_unresolved_ = 0;
     NearSurface near_[max_near];
     int n_near_ = 0;
     int* order_;  // of the tests: numbers of unit pairs, then of units

@@ -202,7 +202,7 @@ class SphereDistances {
         int body;
         double sign;
     };
-    static constexpr int few = 128;  // groups that fit on the stack
+    static constexpr int max_stack_groups = 128;  // groups that fit on the stack
 
     int n_pairs() const { return static_cast<int>(query_.pairs.size()); }
     int body_of(int group) const { return query_.spheres().groups[group].body; }
@@ -235,8 +235,8 @@ class SphereDistances {
     }
     void place_roots() const {
         const int n = group_count();
-        if (n > few) large_ = static_cast<Point*>(malloc(sizeof(Point) * static_cast<std::size_t>(n)));
-        roots_ = n > few ? large_ : small_;
+        if (n > max_stack_groups) large_ = static_cast<Point*>(malloc(sizeof(Point) * static_cast<std::size_t>(n)));
+        roots_ = n > max_stack_groups ? large_ : small_;
         for (int g = 0; g < n; ++g) roots_[g] = centre(query_.spheres().groups[g].begin, body_of(g));
     }
 
@@ -392,7 +392,7 @@ class SphereDistances {
     const Model& model_;
     const World<double>& world_;
     const SphereNode* const nodes_;
-    mutable Point small_[few], *large_ = nullptr, *roots_ = nullptr;
+    mutable Point small_[max_stack_groups], *large_ = nullptr, *roots_ = nullptr;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

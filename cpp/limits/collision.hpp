@@ -102,12 +102,12 @@ class CollisionLimit {
         if (fields.switches->enabled == 0) return false;
         const DistanceQuery& query = query_of(fields);
         const double margin = fields.parameters->margin;
-        Proximity found[StepCuts::most];
+        Proximity found[StepCuts::max_cuts];
         int n = 0;
         {
             const SphereDistances after(query, model, world);
             const auto consider = [&](const Proximity& near) {
-                if (n < StepCuts::most && after.first_body(near) != after.second_body(near)) found[n++] = near;
+                if (n < StepCuts::max_cuts && after.first_body(near) != after.second_body(near)) found[n++] = near;
             };
             NearPairs(model, cuts.memory_of(entry), entry.memory).each_within_nearby(after, margin, consider);
         }

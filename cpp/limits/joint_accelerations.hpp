@@ -46,8 +46,8 @@ class JointAccelerations {
     // Available deceleration of a joint, planned with half of the motor torque on the inertia that it moves:
     // the other half is reserved for gravity and other joints.
     static Braking braking(const JointBounds& joints, long k, double inertia) {
-        constexpr double motor_share = 0.5;
-        const double most = joints.braking[k], motor = motor_share * joints.effort[k] / inertia;
+        constexpr double motor_fraction = 0.5;
+        const double most = joints.braking[k], motor = motor_fraction * joints.effort[k] / inertia;
         return {motor > 0 && motor < most ? motor : most, most};
     }
     void set(long k, const Bounds& bounds, JointLimit limit) {

@@ -7,13 +7,13 @@
 namespace kinodyn::KINODYN_TARGET {
 
 struct StepCuts {
-    static constexpr int most = 24;
+    static constexpr int max_cuts = 24;
     struct Cut {
         const TaskEntry* limit;
         Proximity spheres;
         double tightening;  // [m] reduction of the margin by curvature
     };
-    Cut cuts[most];
+    Cut cuts[max_cuts];
     int count = 0;
 
     // What limits remember from one step to the next, in the order of the entries from `first` on; null if nothing is.
@@ -36,7 +36,7 @@ struct StepCuts {
             cut.tightening += excess;
             return true;
         }
-        if (count == most) return false;
+        if (count == max_cuts) return false;
         cuts[count++] = {limit, spheres, had_row ? excess : 0};
         return true;
     }

@@ -38,7 +38,7 @@ class GoalDistances {
   private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     static constexpr double coarse_cell = 0.08;  // [m]
-    struct Hop {
+    struct NeighbourStep {
         int i, j;
         double length;
     };
@@ -73,7 +73,8 @@ class GoalDistances {
         const int cells = static_cast<int>(std::ceil(reach / side)) + 1;
         for (int i = -cells; i <= cells; ++i)
             for (int j = -cells; j <= cells; ++j)
-                if (std::hypot(i, j) * side <= reach + side) hops_.push_back({i, j, std::hypot(i, j) * side});
+                if (std::hypot(i, j) * side <= reach + side)
+                    neighbour_steps_.push_back({i, j, std::hypot(i, j) * side});
     }
 
     void add_goal(const FootstepProblem& problem) {
@@ -95,19 +96,19 @@ class GoalDistances {
         open_.pop();
         if (distance > distance_[node]) return;
         const int i = static_cast<int>(node / 2) / ny_, j = static_cast<int>(node / 2) % ny_;
-        for (const Hop& hop : hops_) {
-            const int a = i + hop.i, b = j + hop.j;
+        for (const NeighbourStep& step : neighbour_steps_) {
+            const int a = i + step.i, b = j + step.j;
             if (a < 0 || b < 0 || a >= nx_ || b >= ny_) continue;
             for (std::size_t next = 2 * cell(a, b); next < 2 * cell(a, b) + 2; ++next)
-                if (distance + hop.length < distance_[next] && std::abs(level_[next] - level_[node]) <= max_rise)
-                    distance_[next] = distance + hop.length, open_.push({distance_[next], next});
+                if (distance + step.length < distance_[next] && std::abs(level_[next] - level_[node]) <= max_rise)
+                    distance_[next] = distance + step.length, open_.push({distance_[next], next});
         }
     }
 
     HeightGrid map_{};
     int factor_ = 1, nx_ = 0, ny_ = 0;
     std::vector<double> level_, distance_;
-    std::vector<Hop> hops_;
+    std::vector<NeighbourStep> neighbour_steps_;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
     double goal_height_ = 0.0;
 };

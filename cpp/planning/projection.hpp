@@ -89,9 +89,9 @@ class Projection {
         bool turns;
     };
     struct Words {
-        template <class Thing>
+        template <class Element>
         static long of(long n) {
-            return static_cast<long>((sizeof(Thing) * static_cast<std::size_t>(n) + 7) / 8);
+            return static_cast<long>((sizeof(Element) * static_cast<std::size_t>(n) + 7) / 8);
         }
     };
     struct Relative {
@@ -101,9 +101,9 @@ class Projection {
         V turn;  // rotation vector from the region to the frame, or of the axis, in the axes of the region
     };
 
-    template <class Thing>
-    Thing* take_as(long n) {
-        return reinterpret_cast<Thing*>(m_.take(Words::of<Thing>(n)));
+    template <class Element>
+    Element* take_as(long n) {
+        return reinterpret_cast<Element*>(m_.take(Words::of<Element>(n)));
     }
     static double larger(double a, double b) { return a > b ? a : b; }
     static double beyond(double x, double low, double high) { return x < low ? x - low : x > high ? x - high : 0; }

@@ -24,14 +24,14 @@ class PathShortener {
         : checker_(checker),
           dim_(problem.dim),
           continuous_(checks == Checks::continuous),
-          step_((continuous_ ? 1.0f : lazy_share) * static_cast<float>(problem.settings.edge_step)),
+          step_((continuous_ ? 1.0f : lazy_step_factor) * static_cast<float>(problem.settings.edge_step)),
           resolution_(static_cast<float>(problem.settings.resolution)),
           random_(problem.random_state | 1),
           path_(memory),
           size_(problem.path_size()),
           max_size_(max_vertices(size_)),
-          spare_(memory + static_cast<long>(max_size_) * dim_),
-          known_free_(reinterpret_cast<char*>(spare_ + 3L * dim_)) {
+          scratch_(memory + static_cast<long>(max_size_) * dim_),
+          known_free_(reinterpret_cast<char*>(scratch_ + 3L * dim_)) {
         memcpy(path_, problem.path.data(), sizeof(float) * problem.path.size());
         memset(known_free_, 0, static_cast<unsigned long>(max_size_));
     }
@@ -59,7 +59,7 @@ class PathShortener {
         const float length = total_length();
         float a = random() * length, b = random() * length;
         if (a > b) swap(a, b);
-        float *from = spare_, *to = spare_ + dim_;
+        float *from = scratch_, *to = scratch_ + dim_;
         const int first = point_at(a, from), last = point_at(b, to);
         if (first == last) return 0;
         const float gain = b - a - distance(from, to);
@@ -71,7 +71,7 @@ class PathShortener {
     // Cuts each corner at the same fraction of both edges, the largest that is free.
     void cut_corners(double end) {
         for (int i = 1; i + 1 < size_ && size_ < max_size_ && steady_time() < end; ++i) {
-            float *from = spare_, *to = spare_ + dim_;
+            float *from = scratch_, *to = scratch_ + dim_;
             for (float part = 0.5f; part > 0.1f; part *= 0.5f) {
                 interpolate(vertex(i), vertex(i - 1), part, from);
                 interpolate(vertex(i), vertex(i + 1), part, to);
@@ -90,7 +90,7 @@ class PathShortener {
     }
 
   private:
-    static constexpr float lazy_share = 1.0f;  // of the step between checks of an edge
+    static constexpr float lazy_step_factor = 1.0f;  // of the step between checks of an edge
 
     static void swap(float& a, float& b) {
         const float c = a;
@@ -105,7 +105,7 @@ class PathShortener {
         for (int k = 0; k < dim_; ++k) out[k] = a[k] + s * (b[k] - a[k]);
     }
     bool edge_free(const float* a, const float* b) {
-        float* v = spare_ + 2 * dim_;
+        float* v = scratch_ + 2 * dim_;
         for (int k = 0; k < dim_; ++k) v[k] = b[k] - a[k];
         // most of those that are not free are found at a coarse resolution
         return checker_.free_at_resolution(a, v, step_) &&
@@ -153,7 +153,7 @@ class PathShortener {
     std::uint64_t random_;
     float* path_;
     int size_, max_size_;
-    float* spare_;
+    float* scratch_;
     char* known_free_;  // by edge
 };
 

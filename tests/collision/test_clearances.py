@@ -116,8 +116,8 @@ def test_tables_are_kept_on_disk(robot: kd.Robot, tmp_path, monkeypatch: pytest.
     from kinodyn.collision import clearances
 
     monkeypatch.setenv("KINODYN_CACHE", str(tmp_path))
-    made = clearances._Maker(robot).tables()
+    made = clearances._TableBuilder(robot).tables()
     monkeypatch.setattr(clearances._core, "clearances", None)
-    again = clearances._Maker(robot).tables()
+    again = clearances._TableBuilder(robot).tables()
     for pair, table in made.items():
         np.testing.assert_array_equal(table.cells, again[pair].cells)

@@ -127,7 +127,7 @@ def test_a_scheduler_that_is_killed_leaves_a_job_that_continues(tmp_path, monkey
         after_shards(tmp_path / "dask", 3, scheduler.kill),
     ):
         job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=address, shard=3)
-    assert job.status == "failed" and "scheduler is gone" in job.reason and job.done < 20
+    assert job.status == "failed" and "scheduler is lost" in job.reason and job.done < 20
     with cluster_processes(free_port()) as (address, _):
         job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=address)
     assert job.status == "complete"

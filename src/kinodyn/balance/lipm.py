@@ -66,7 +66,7 @@ def move(
     omega
         Natural frequency [rad/s].
     time
-        (...) [s]; it broadcasts with the rest, so that vectors need an axis of their own.
+        (...) [s]; it broadcasts with the other arguments, so that vectors need an additional axis.
     zmp_rate
         Constant velocity of the ZMP (...) [m/s].
 

@@ -59,7 +59,7 @@ def cached_table(
 ) -> Array:
     """Return the table of a shape that was saved under a key, or compute and save it.
 
-    `is_valid` tells whether the numbers of a table that was read make sense.
+    `is_valid` returns whether the numbers of a table that was read are plausible.
     """
     table = load_table(key, shape[1])
     if table is None or table.shape != shape or not is_valid(table):

@@ -27,7 +27,7 @@ def free(
     resolution: float | None = None,
     exact: bool = False,
 ) -> NDArray[np.bool_]:
-    """Return which configurations are free of collisions of the robot with itself and with the world.
+    """Return which configurations are free of self-collisions and of collisions with the world.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def free(
     resolution
         How far spheres may reach beyond the shapes [m], see `robot_spheres`. Finer spheres take longer.
     exact
-        True: where spheres touch, the original shapes decide, by coal, which must be installed. This takes milliseconds
-        for each such configuration. False: the spheres decide.
+        True: where spheres overlap, the exact shapes are checked by coal, which must be installed. This takes
+        milliseconds for each such configuration. False: only spheres are checked.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def motion_free(
     robot
         See `free`.
     q0, q1 : (..., nq)
-        Ends of the motions. Ball and floating joints move along geodesics.
+        Start and end of the motions. Ball and floating joints move along geodesics.
     world, allowed
         See `free`.
     resolution

@@ -53,7 +53,7 @@ _KNOWN: WeakKeyDictionary[Description, Tables] = WeakKeyDictionary()
 def link_clearances(robot: Robot) -> Tables:
     """Return the tables of pairs of links that must not touch and have one or two coordinates between them."""
     if robot.description not in _KNOWN:
-        _KNOWN[robot.description] = _Maker(robot).tables()
+        _KNOWN[robot.description] = _TableBuilder(robot).tables()
     return _KNOWN[robot.description]
 
 
@@ -73,7 +73,7 @@ def joined(tables: Sequence[Table], certain: bool) -> _core.ClearanceTable:
     return _core.ClearanceTable(*tables[0].bodies, tables[0].axes, cells)
 
 
-class _Maker:
+class _TableBuilder:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.tree, self.spheres = robot, compile_tree(robot.description), fitted_spheres(robot, RESOLUTION)
         self.places = [self.tree.places[link] for link in self.spheres.links]

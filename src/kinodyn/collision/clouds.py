@@ -9,7 +9,7 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import PointCloud
 
-MAX_SINGLE_POINTS = 1000  # points that are spheres of their own
+MAX_SINGLE_POINTS = 1000  # points that get one sphere each
 
 
 def cloud_spheres(cloud: PointCloud, resolution: float) -> Array:

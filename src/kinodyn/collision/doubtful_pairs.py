@@ -30,7 +30,7 @@ _KNOWN: WeakKeyDictionary[Description, Pairs] = WeakKeyDictionary()
 
 
 def doubtful_pairs(robot: Robot) -> Pairs:
-    """Return the pairs of links that are decided by their triangles where their spheres hardly overlap.
+    """Return the pairs of links that are checked by their triangles where their spheres overlap only slightly.
 
     They are chosen such that nine of ten random configurations that are free by the triangles are reported free.
     """

@@ -12,7 +12,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.geometry import LinkGeometry
-from kinodyn.collision.mesh_repair import bends, facing_outwards, with_lids
+from kinodyn.collision.mesh_repair import bends, facing_outwards, with_holes_closed
 from kinodyn.collision.shapes import PointCloud, Sphere
 from kinodyn.description.meshes import Faces, TriangleMesh, areas
 from kinodyn.display import displayed
@@ -101,10 +101,10 @@ def _fit(part: LinkGeometry, mesh: TriangleMesh, resolution: float) -> _Fit:
     if isinstance(part.shape, Sphere):
         return _Fit(np.array([[*part.T_link_shape[:3, 3], part.shape.radius]]), mesh)
     spheres = _cover(mesh, resolution)
-    lidded = with_lids(mesh)
+    closed = with_holes_closed(mesh)
     finest = max(resolution, LEAST_RESOLUTION * math.sqrt(0.5 * areas(mesh.vertices, mesh.faces).sum()))
-    if lidded is not mesh and _overshoot([mesh], spheres).max > MAX_OVERSHOOT * finest:
-        return _Fit(_cover(lidded, resolution), lidded)
+    if closed is not mesh and _overshoot([mesh], spheres).max > MAX_OVERSHOOT * finest:
+        return _Fit(_cover(closed, resolution), closed)
     return _Fit(spheres, mesh)
 
 

@@ -19,7 +19,7 @@ def facing_outwards(mesh: TriangleMesh) -> TriangleMesh:
     return mesh if volume >= 0.0 else TriangleMesh(mesh.vertices, mesh.faces[:, ::-1])
 
 
-def with_lids(mesh: TriangleMesh) -> TriangleMesh:
+def with_holes_closed(mesh: TriangleMesh) -> TriangleMesh:
     """Close holes: connect each open edge to the middle of the open edges around the same hole."""
     edges = open_edges(mesh.faces)
     if len(edges) == 0:
@@ -31,8 +31,8 @@ def with_lids(mesh: TriangleMesh) -> TriangleMesh:
     sums = np.zeros((index.max() + 1, 3))
     np.add.at(sums, index, mesh.vertices[edges].mean(axis=1))
     middles = sums / np.bincount(index)[:, None]
-    lids = np.column_stack([edges[:, ::-1], count + index])
-    return TriangleMesh(np.concatenate([mesh.vertices, middles]), np.concatenate([mesh.faces, lids]))
+    fans = np.column_stack([edges[:, ::-1], count + index])
+    return TriangleMesh(np.concatenate([mesh.vertices, middles]), np.concatenate([mesh.faces, fans]))
 
 
 def bends(mesh: TriangleMesh) -> Array:

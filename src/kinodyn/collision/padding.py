@@ -50,7 +50,7 @@ class LinkPadding:
     others : Padding
         That of the links that are not named.
     named : tuple of (str, Padding)
-        Links with a padding of their own.
+        Links with an individual padding.
     """
 
     others: Padding = Padding()

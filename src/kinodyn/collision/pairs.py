@@ -101,7 +101,7 @@ def allowed_pairs(robot: Robot) -> AllowedPairs:
     MoveIt's assistant also allows all pairs that collide in the neutral configuration; here they must collide in 20 %
     of the random ones too: then their shapes overlap by design, whereas a robot that is folded in the neutral
     configuration touches itself nearly nowhere else. Or they have at most two coordinates between them and never
-    collide deeper than 0.5 mm, as the fingers of a closed gripper. The result is kept on disk with the spheres.
+    penetrate by more than 0.5 mm, such as the fingers of a closed gripper. The result is kept on disk with the spheres.
     """
     if robot.description not in _FOUND:
         spheres = fitted_spheres(robot, RESOLUTION)

@@ -83,7 +83,7 @@ def make_form(
     resolution
         Of the spheres [m], see `robot_spheres`.
     doubtful
-        Pairs of links that are decided by their triangles where their spheres hardly overlap.
+        Pairs of links that are checked by their triangles where their spheres overlap only slightly.
     padding
         Of the links, where they are checked against obstacles.
     """
@@ -105,7 +105,9 @@ def make_form(
     pairs = checked_pairs(robot, names, objects, allowed)
     by_solids = [shrink >= 0.0 and frozenset((names[i], names[j])) in doubtful for i, j in pairs]
     # tables know in which cells spheres of the usual resolution collide
-    usual = {part.name for part in links if part.shrink == 0.0 and _is_usual(robot, part.name, resolution)}
+    usual = {
+        part.name for part in links if part.shrink == 0.0 and _has_default_resolution(robot, part.name, resolution)
+    }
     tables = [_in_body(part) for part in (*parts, *padded)]
     core = _core.Spheres(
         np.array([part.place.body for part in (*parts, *padded)], dtype=np.int32),
@@ -146,7 +148,7 @@ def padded_covers(robot: Robot, objects: Objects, padding: LinkPadding, resoluti
     }
 
 
-def _is_usual(robot: Robot, link: str, resolution: float | None) -> bool:
+def _has_default_resolution(robot: Robot, link: str, resolution: float | None) -> bool:
     spheres = robot_spheres(robot, resolution)
     return spheres.resolutions[spheres.links.index(link)] == RESOLUTION
 

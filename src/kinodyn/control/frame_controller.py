@@ -46,7 +46,7 @@ class FrameController(TorqueController):
         """Compute the torques (..., n) that accelerate the frame by y (..., k) and add a wrench (..., k).
 
         They are J^T (Lambda y + mu + p + wrench) + N^T (M a0 + h), where a0 pulls to the posture. The second result is
-        whether Lambda was damped. `self.torques` must have no gains of its own.
+        whether Lambda was damped. `self.torques` must not have gains.
         """
         setpoint = Setpoint(_ORIGIN, NO_WRENCH, self.frame.expand(y))
         found = self.torques(state, setpoint, self.frame.expand(wrench))

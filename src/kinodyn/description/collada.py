@@ -112,10 +112,10 @@ def _polygons(group: ElementTree.Element, positions: dict[str, Array]) -> Piece:
         sizes = np.array([len(run) for run in runs])
     else:
         sizes = np.full(len(index) // 3, 3)
-    return positions[str(inputs["VERTEX"].get("source"))], index[_fans(sizes, len(index))]
+    return positions[str(inputs["VERTEX"].get("source"))], index[_triangle_fans(sizes, len(index))]
 
 
-def _fans(sizes: Faces, corners: int) -> Faces:
+def _triangle_fans(sizes: Faces, corners: int) -> Faces:
     """Triangulate polygons as fans about their first corner: indices (m, 3) into the list of corners."""
     if (sizes < 0).any() or sizes.sum() > corners:
         raise ValueError(f"polygons of {sizes.sum()} corners with a list of {corners}")

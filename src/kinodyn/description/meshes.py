@@ -174,7 +174,7 @@ def _load(path: Path, data: bytes, kind: str) -> tuple[Array, Faces]:
 
 
 def _check_accessors(path: Path, data: bytes) -> None:
-    """Refuse a GLB file whose header asks for more numbers than the file can contain."""
+    """Raise if the header of a GLB file requests more numbers than the file can contain."""
     length = int.from_bytes(data[12:16], "little")
     header = json.loads(data[20 : 20 + length])
     counts = [int(accessor["count"]) for accessor in header.get("accessors", ())]

@@ -77,7 +77,7 @@ class CombinedLimits:
 
 
 def combine_limits(description: Description) -> dict[str, CombinedLimits]:
-    """Compute the limits of each joint that has one coordinate of its own, followers included.
+    """Compute the limits of each joint with one coordinate in q, those of its mimic followers included.
 
     Parameters
     ----------

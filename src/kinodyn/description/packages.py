@@ -39,8 +39,8 @@ class PackageFinder:
 
     Notes
     -----
-    Files of a package that is nowhere are searched beside the description and in the folder above, by the end of their
-    path: robots are often copied without their package.
+    Files of a package that is not found are searched next to the description and in the folder above, by the end of
+    their path: robots are often copied without their package.
     """
 
     def __init__(

@@ -147,7 +147,7 @@ class Joint:
     damping, friction, armature
         Damping, dry friction and armature of each degree of freedom: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
     mimic
-        The joint that this one follows, None if it has coordinates of its own.
+        The joint that this one follows, None if it is independent.
     line
         Line in the file, None if unknown.
     """

@@ -69,7 +69,7 @@ def _renamed(file: Path, table: tables.Columns, columns: Mapping[str, str]) -> t
         if name not in table:
             raise unknown_name(f"column of {file}", name, table)
     names = [columns.get(name, name) for name in table]
-    tables.refuse_repeated(file, names)
+    tables.reject_repeated(file, names)
     return dict(zip(names, table.values(), strict=True))
 
 

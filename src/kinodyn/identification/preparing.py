@@ -59,7 +59,7 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     if cutoff is not None and not positive("cutoff", cutoff) < 0.5 * min(desired, average):
         half = 0.5 * min(desired, average)
         raise InputError(f"cutoff must be below half the sampling rate, {half:.6g} Hz, got {cutoff!r}")
-    _refuse_gaps(data, cutoff)
+    _reject_gaps(data, cutoff)
     trimmed = 0 if cutoff is None else math.ceil(average / cutoff)
     margin = trimmed + HALF_WIDTH * ((data.v is None) + (data.a is None))
     if n - 2 * margin < 2:
@@ -73,7 +73,7 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     return whole if rate is None else _at(whole, _times(whole.time, desired), whole.q, _through)
 
 
-def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:
+def _reject_gaps(data: Measurements, cutoff: float | None) -> None:
     """Raise if samples are missing."""
     steps = np.diff(data.time)
     longest = max(GAP_FACTOR * float(np.median(steps)), 0.0 if cutoff is None else 0.5 / cutoff)

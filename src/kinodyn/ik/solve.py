@@ -108,7 +108,7 @@ def solve(
     Raises
     ------
     InputError
-        If an argument has a wrong shape, is not finite or is not a pose, or a joint cannot move by itself.
+        If an argument has a wrong shape, is not finite or is not a pose, or a joint is not independent.
     UnknownNameError
         If a frame, a joint, the method or the preference is unknown.
 

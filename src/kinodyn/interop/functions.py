@@ -135,7 +135,7 @@ class Functions(Generic[A]):
         q, v : (..., nq), (..., nv)
         tau : (..., nv) [N m or N]
         contacts : sequence of Contact
-            Contacts of frames with the world, as for `kd.contact.dynamics`, without stabilisation. Loops are refused.
+            Contacts of frames with the world, as for `kd.contact.dynamics`, without stabilisation, and no loops.
             Gradients are those of independent constraints.
 
         Returns

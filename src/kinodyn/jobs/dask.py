@@ -70,23 +70,23 @@ def _worker_settings() -> AbstractContextManager[object]:
 
 def _connected(client: Any, workers: int | None) -> Engine:
     count: Callable[[], int] = (lambda: workers) if workers is not None else _Count(client)
-    return Engine(client.get_executor(pure=False), count, lost=lambda: _lost(client), single_thread=True)
+    return Engine(client.get_executor(pure=False), count, lost=lambda: _connection_failure(client), single_thread=True)
 
 
-def _lost(client: Any) -> str:
+def _connection_failure(client: Any) -> str:
     running = client.status in ("running", "connecting")
-    return "" if running else "the Dask scheduler is gone; start it and call the job again to continue"
+    return "" if running else "the Dask scheduler is lost; start it and call the job again to continue"
 
 
 class _Count:
-    """Number of threads of the workers that are connected, asked for from time to time."""
+    """Number of threads of the workers that are connected, updated from time to time."""
 
     def __init__(self, client: Any) -> None:
-        self._client, self._count, self._asked = client, 1, 0.0
+        self._client, self._count, self._counted_at = client, 1, 0.0
 
     def __call__(self) -> int:
-        if time.monotonic() - self._asked > COUNT_INTERVAL and self._client.status == "running":
-            self._asked = time.monotonic()
+        if time.monotonic() - self._counted_at > COUNT_INTERVAL and self._client.status == "running":
+            self._counted_at = time.monotonic()
             with suppress(OSError, TimeoutError):  # the connection may break at any moment
                 self._count = max(1, sum(self._client.nthreads().values()))
         return self._count

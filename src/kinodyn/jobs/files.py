@@ -16,7 +16,7 @@ from kinodyn.jobs.sources import Part, Source, content_hash
 class Files:
     """Files as inputs: the function receives the paths of a shard, as a list, and reads them itself.
 
-    Their content is part of what identifies the job: a folder with results for other content is refused.
+    Their content is part of what identifies the job: a folder with results for other content raises an error.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def function_name(function: Any) -> str:
 def bound_arguments(function: Any) -> dict[str, Any]:
     """Return the arguments of partials as JSON values: numbers and strings as they are, arrays and robots by a hash.
 
-    Other objects count by their type alone: whether two of them are equal cannot be told from outside.
+    Other objects are identified by their type alone: whether two of them are equal cannot be determined.
     """
     found: dict[str, Any] = {}
     while isinstance(function, functools.partial):

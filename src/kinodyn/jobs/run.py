@@ -64,7 +64,7 @@ def map(
         How often a shard is retried after an error or after its worker died.
     parameters
         JSON values that the results depend on, such as the name of a robot. They are recorded; a folder with results
-        for other values is refused.
+        for other values raises an error.
     progress
         Whether to show a progress bar on stderr, if that is a terminal.
 

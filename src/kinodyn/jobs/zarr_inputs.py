@@ -29,7 +29,7 @@ class ZarrSource(Source):
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        _refuse_pickles(self.path)
+        _reject_pickles(self.path)
         arrays = _open(str(self.path))
         self.names = tuple(sorted(arrays))
         counts = {name: int(arrays[name].shape[0]) for name in self.names}
@@ -83,7 +83,7 @@ def _slice(array: Any, start: int, stop: int, path: str) -> NDArray[Any]:
         raise InputError(f"{path} cannot be read as Zarr: {type(cause).__name__}: {cause}") from cause
 
 
-def _refuse_pickles(path: Path) -> None:
+def _reject_pickles(path: Path) -> None:
     """Raise if an array is stored by a codec that unpickles."""
     for file in (each for name in METADATA for each in path.rglob(name)):
         if file.stat().st_size > MAX_METADATA:

@@ -65,7 +65,7 @@ class LimitedMotion:
 class Limit:
     """Base class of limits, which have priority over tasks.
 
-    A limit narrows the joint bounds (`narrow`), or has rows J x <= margin of its own (`RowLimit`). It tells solvers
+    A limit narrows the joint bounds (`narrow`), or adds rows J x <= margin (`RowLimit`). It tells solvers
     whether a configuration satisfies it, and which named reactions it exerts on a motion.
     """
 
@@ -141,7 +141,7 @@ class MagnitudeLimit(Limit, ABC):
 
 
 class RowLimit(Limit, Rows):
-    """A limit with rows of its own: margins (..., rows) that must stay nonnegative.
+    """A limit that adds rows: margins (..., rows) that must stay nonnegative.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ def load(
         A name from `robots()`, or the path of a URDF (.urdf, .xml), MJCF (.xml), SDF (.sdf, .world) or xacro (.xacro)
         file.
     base
-        "fixed" or "floating"; by default what the description says.
+        "fixed" or "floating"; by default that of the description.
     height, mass
         Height [m] and mass [kg] of the humanoid; no other robot accepts them.
     xacro

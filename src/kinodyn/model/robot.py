@@ -30,14 +30,14 @@ from kinodyn.model.payload import add_payload
 
 @displayed
 class Robot(_core.CompiledRobot):
-    """A robot, compiled from its description. Made by `kinodyn.load` and `kinodyn.from_dh`.
+    """A robot, compiled from its description. Created by `kinodyn.load` and `kinodyn.from_dh`.
 
     Parameters
     ----------
     description
         The robot, hand-made or read from a file. It is checked here.
     base
-        "fixed" or "floating"; by default what the description says.
+        "fixed" or "floating"; by default that of the description.
     gravity, armature, damping
         Values (3,), (nv,) and (nv,) that override those of the description; one number applies to all joints.
 
@@ -56,7 +56,7 @@ class Robot(_core.CompiledRobot):
     joints : tuple of JointInfo
         Every moving joint in order, the floating base and mimic joints included, with its slices of q and v.
     joint_names : tuple of str
-        The joints that have coordinates of their own, in the order of q, without the floating base.
+        The joints with coordinates in q, in the order of q, without mimic joints and the floating base.
     frame_names : tuple of str
         Links, depth first, then other frames.
     mass : float

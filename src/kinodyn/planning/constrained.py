@@ -102,7 +102,7 @@ class _Search:
             return self.interrupted()
 
     def rounds(self, goals: ConstrainedGoals) -> Plan:
-        """Search by turns, with more goals in each round, until the time is used up."""
+        """Alternate the searches, with more goals in each round, until the time budget is used up."""
         self.searches = [_OnSpheres(self, goals.q)]
         if self.space.exact is not None:
             self.searches += [_OnExactShapes(self, shrink, goals.q) for shrink in RADIUS_REDUCTIONS]

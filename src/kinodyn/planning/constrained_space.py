@@ -85,7 +85,7 @@ class ConstrainedSpace:
 
     @cached_property
     def exact(self) -> ExactChecks | None:
-        """Checks on the exact shapes, None where coal is not installed: the spheres decide then."""
+        """Checks on the exact shapes, None where coal is not installed: then only spheres are checked."""
         return ExactChecks(self.full_query, self.allowed, self.end) if exact.is_available() else None
 
     def colliding(self, q: Array) -> Collision | None:

@@ -88,7 +88,7 @@ class Trees:
         return self._problem.path
 
     def restart(self) -> None:
-        """Begin anew with another seed and shorter steps: the path that was found does not hold."""
+        """Restart with another seed and shorter steps, after the path found failed the final checks."""
         self.attempt += 1
         self._problem = self._make_problem()
 

@@ -1,4 +1,4 @@
-"""Evasive targets: configurations near the current one, mostly those that move the threatened links out of the way."""
+"""Evasive targets: configurations near the current one, mostly those that move the threatened links aside."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Connect = Callable[[Array, Array], Array | None]
 
 
 class ExactEdges:
-    """Straight motions between configurations (nq,): smaller spheres reject most of them, exact shapes decide.
+    """Straight motions between configurations (nq,): most are rejected by smaller spheres, others by exact shapes.
 
     Parameters
     ----------

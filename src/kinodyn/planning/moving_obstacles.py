@@ -53,7 +53,7 @@ class MovingObstacle:
         number("time", self.time)
 
     def at(self, t: ArrayLike) -> Array:
-        """Predict where the centre is.
+        """Predict the position of the centre.
 
         Parameters
         ----------

@@ -135,14 +135,14 @@ class _Problem:
     def __init__(self, modules: tuple[Any, Any, Any], planner: str, start: Array, lower: Array, upper: Array) -> None:
         self._base, self._geometric, _ = modules
         self._planner, self._start = planner, start
-        self._endless = np.flatnonzero(~np.isfinite(upper - lower))
+        self._unbounded = np.flatnonzero(~np.isfinite(upper - lower))
         if planner in INFORMED_PLANNERS:
             lower, upper = lower.copy(), upper.copy()
-            lower[self._endless], upper[self._endless] = (
-                start[self._endless] - FULL_TURN,
-                start[self._endless] + FULL_TURN,
+            lower[self._unbounded], upper[self._unbounded] = (
+                start[self._unbounded] - FULL_TURN,
+                start[self._unbounded] + FULL_TURN,
             )
-        circles = self._endless if planner not in INFORMED_PLANNERS else self._endless[:0]
+        circles = self._unbounded if planner not in INFORMED_PLANNERS else self._unbounded[:0]
         self._bounded = np.setdiff1d(np.arange(len(start)), circles)
         self._circles = [int(k) for k in circles]
         self._space = self._make_space(lower[self._bounded], upper[self._bounded])
@@ -225,7 +225,7 @@ class _Problem:
         state = self._space.allocState()
         if not self._circles:
             near = q.copy()  # for an informed planner, an unlimited joint is within half a turn of the start
-            near[self._endless] -= FULL_TURN * np.round((q - self._start)[self._endless] / FULL_TURN)
+            near[self._unbounded] -= FULL_TURN * np.round((q - self._start)[self._unbounded] / FULL_TURN)
             for k, value in enumerate(near.tolist()):
                 state[k] = value
             return state

@@ -40,14 +40,14 @@ def plan(
     settings: PlannerSettings | None = None,
     resolution: float | None = None,
 ) -> Plan:
-    """Plan a motion without collisions of the robot with itself or with the world.
+    """Plan a collision-free motion from a configuration to a goal.
 
     Parameters
     ----------
     robot
         The robot.
     start : (nq,)
-        Where the motion starts.
+        Start configuration.
     goal
         Configuration (nq,), several of them (n, nq), the name of a configuration of the robot or several names,
         positions by joint {"joint": q}, or poses by frame {"frame": T (4, 4)}, all of which must be reached. Several

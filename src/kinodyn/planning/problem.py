@@ -123,7 +123,7 @@ class Problem:
 
     @cached_property
     def exact(self) -> ExactChecks | None:
-        """Checks on the exact shapes, None where coal is not installed: the spheres decide then."""
+        """Checks on the exact shapes, None where coal is not installed: then only spheres are checked."""
         if not exact.is_available():
             return None
         return ExactChecks(self.full_query, self.allowed, self.end)

@@ -61,7 +61,7 @@ class ReactiveMotion:
     ----------
     robot
     q0 : (nq,)
-        Where it starts, at rest.
+        Start configuration, at rest.
     world
         Obstacles that do not move; it may change.
     group
@@ -101,8 +101,8 @@ class ReactiveMotion:
 
     An obstacle is known in time if, at the end of the period in which it is first given, a motion within the limits
     exists that is free until the horizon. Evasive motions lead to configurations that move the links nearest to the
-    predicted path aside, and to random ones; each period without a free one tries others. A robot that finds none
-    stands when it is hit, and `threats` names the obstacle before.
+    predicted path aside, and to random ones; each period without a free one tries others. If none
+    is found, the robot is at rest when it is hit, and `threats` names the obstacle beforehand.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Plan:
         "out_of_reach": inverse kinematics found no configuration
         for the goal; "no_path": none was found within the budget; "interrupted": stopped by Ctrl-C.
     message : str
-        What happened, in a sentence: which parts touch, which target is out of reach.
+        Explanation of the status: which parts collide, which target is out of reach.
     path : (n, nq) array
         Vertices; the motion between them is straight in joint space. Empty if there is none.
     group : tuple of str
@@ -65,9 +65,9 @@ class Plan:
     constraints : tuple of Constraint
         Constraints that the path satisfies.
     deviations : tuple of Deviation
-        The largest from each of the constraints along the path.
+        Largest deviation from each constraint along the path.
     resolution : float or None
-        How far spheres reach beyond the shapes [m]; None for the usual ones.
+        How far spheres extend beyond the shapes [m]; None for the default.
     """
 
     robot: Robot
@@ -168,7 +168,7 @@ class Plan:
         Parameters
         ----------
         reach : float
-            Maximum distance of the points beside a vertex from it, L2 norm over the joints [rad or m].
+            Maximum distance of the control points next to a vertex from it, L2 norm over the joints [rad or m].
 
         Returns
         -------

@@ -128,7 +128,7 @@ class Roadmap:
         Parameters
         ----------
         start : (nq,)
-            Where the motion starts.
+            Start configuration.
         goal
             As for `kd.planning.plan`.
         world

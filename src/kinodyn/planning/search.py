@@ -35,7 +35,7 @@ class Found:
 
 @dataclass(slots=True)
 class SearchProblem:
-    """What a search is given.
+    """Input of a search.
 
     Attributes
     ----------

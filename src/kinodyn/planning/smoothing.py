@@ -54,7 +54,7 @@ def smoothed(robot: Robot, path: Array, query: Query, allowed: Pairs, reach: flo
     allowed
         Pairs that may touch, as the query has them.
     reach
-        Maximum distance of the control points beside a vertex [rad or m].
+        Maximum distance of the control points next to a vertex from it [rad or m].
 
     Returns
     -------

@@ -29,14 +29,14 @@ ATTEMPTS: tuple[dict[str, float], ...] = (
     {"primal_tol": 1e-9, "eps_prox": -1e-9, "eta_prox": 1e-10},
     {"primal_tol": 1e-13, "eps_prox": -1e-2, "eta_prox": 1e-13},
 )
-LOOSENING = 1e-7  # by which sides are moved apart where many of them meet in one point
+PERTURBATION = 1e-7  # by which bounds are perturbed where many of them are active at one point
 
 
 class Point(NamedTuple):
     """Where the solver stopped, in the units of a scaled program; not yet verified."""
 
     y: Array  # (n,)
-    multipliers: Array  # (n + m,) above 0 at an upper side, below 0 at a lower one
+    multipliers: Array  # (n + m,) above 0 at an upper bound, below 0 at a lower one
     iterations: int
     failure: str  # "" if DAQP reports an optimum
 
@@ -52,14 +52,14 @@ def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None
     return Point(np.zeros(len(qp.g)), none, info["iterations"], FAILURES.get(flag, f"DAQP stopped with flag {flag}"))
 
 
-def minimise_loosened(qp: _core.ScaledQp, settings: dict[str, float]) -> Point:
+def minimise_perturbed(qp: _core.ScaledQp, settings: dict[str, float]) -> Point:
     """Run DAQP with inequalities that are loosened by different small amounts.
 
     Where more rows than variables meet in one point, rounding can lead a dual active-set method to contradictions. They
     are apart then, and the active set is one of those of the program itself, whose KKT equations `polish` solves.
     """
     H, g, A, upper, lower, sense = qp.arrays()
-    amounts = LOOSENING * np.random.default_rng(0).uniform(0.5, 1.5, len(lower)) * (lower != upper)
+    amounts = PERTURBATION * np.random.default_rng(0).uniform(0.5, 1.5, len(lower)) * (lower != upper)
     y, _, flag, info = daqp.solve(H, g, A, upper + amounts, lower - amounts, sense, **settings)
     if flag <= 0:
         return Point(np.zeros(len(g)), np.zeros(len(lower)), info["iterations"], FAILURES.get(flag, "DAQP failed"))
@@ -72,11 +72,11 @@ def polish(qp: _core.ScaledQp, point: Point) -> Point:
     n, k = len(qp.g), len(rows)
     G = np.vstack([np.eye(n), qp.A])[rows]
     active = point.multipliers[rows]
-    sides = np.where(active > 0, qp.upper[rows], qp.lower[rows])
-    if not np.isfinite(sides).all():
+    bounds = np.where(active > 0, qp.upper[rows], qp.lower[rows])
+    if not np.isfinite(bounds).all():
         return point
     equations = np.block([[qp.H, G.T], [G, np.zeros((k, k))]])
-    errors = np.concatenate([-(qp.H @ point.y + qp.g + G.T @ active), sides - G @ point.y])
+    errors = np.concatenate([-(qp.H @ point.y + qp.g + G.T @ active), bounds - G @ point.y])
     step = np.linalg.lstsq(equations, errors, rcond=1e-12)[0]
     multipliers = point.multipliers.copy()
     multipliers[rows] += step[n:]

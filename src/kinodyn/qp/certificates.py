@@ -8,10 +8,10 @@ import numpy as np
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, minimise_loosened, polish
+from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, minimise_perturbed, polish
 from kinodyn.qp.interior_point import interior_point
 
-MAX_DISTANCE = 1e6  # distance up to which a certificate must exclude all points, relative to its sides or the program
+MAX_DISTANCE = 1e6  # distance up to which a certificate must exclude all points, relative to its bounds or the program
 MIN_DESCENT = 1e-6  # smallest fraction of the gradient along a direction that counts as descent
 
 
@@ -19,7 +19,7 @@ def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, f
     """Return the first point that satisfies the KKT conditions, else the one that violates them least."""
     best, least = None, np.inf
     tries = [partial(minimise, qp, settings) for settings in attempts]
-    tries += [partial(minimise_loosened, qp, settings) for settings in attempts[:2]]
+    tries += [partial(minimise_perturbed, qp, settings) for settings in attempts[:2]]
     for attempt in (*tries, partial(interior_point, qp)):
         found = attempt()
         for point in (found, polish(qp, found)):
@@ -42,7 +42,7 @@ def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]
     multipliers : (n + m,)
         Of bounds and rows: where the violation is not 0 they are Farkas' certificate, see `farkas`.
     """
-    n, sides = len(qp.g), len(qp.lower)
+    n, count = len(qp.g), len(qp.lower)
     limited = np.flatnonzero(np.isfinite(qp.lower) | np.isfinite(qp.upper))
     k = len(limited)
     H = np.zeros((n + k, n + k))
@@ -53,7 +53,7 @@ def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]
     elastic = _core.ScaledQp(H, np.zeros(n + k), np.ascontiguousarray(A), lower, upper)
     point = best_point(elastic, tolerance)
     x, _, found = elastic.unscale(point.y, point.multipliers, False)
-    multipliers = np.zeros(sides)
+    multipliers = np.zeros(count)
     multipliers[limited] = found
     return x[:n], multipliers
 
@@ -61,19 +61,19 @@ def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]
 def farkas(qp: _core.ScaledQp, multipliers: Array) -> Array | None:
     """Return the certificate (n + m,) of Farkas near some multipliers, or None if it does not exclude all points.
 
-    If A'multipliers = 0 while the multipliers times their sides add up to less than 0, no point satisfies all
+    If A'multipliers = 0 while the multipliers times their bounds add up to less than 0, no point satisfies all
     rows. With rounding errors in A'multipliers the certificate excludes only points up to a certain distance.
     """
     used = np.flatnonzero(np.abs(multipliers) > 1e-9 * np.abs(multipliers).max(initial=0.0))
     found = multipliers[used]
-    sides = np.where(found > 0, qp.upper[used], qp.lower[used])
-    if not len(used) or not np.isfinite(sides).all():
+    bounds = np.where(found > 0, qp.upper[used], qp.lower[used])
+    if not len(used) or not np.isfinite(bounds).all():
         return None
     rows = np.vstack([np.eye(len(qp.g)), qp.A])[used]
     exact = found - np.linalg.lstsq(rows.T, rows.T @ found, rcond=None)[0]  # without the rounding of the solver
     found = exact if (exact * found >= 0.0).all() else found
-    total, size = float(found @ sides), float(np.abs(found) @ np.abs(sides))
-    distance = MAX_DISTANCE * min(1.0, float(np.abs(sides).max()))
+    total, size = float(found @ bounds), float(np.abs(found) @ np.abs(bounds))
+    distance = MAX_DISTANCE * min(1.0, float(np.abs(bounds).max()))
     if not (total < -1e-13 * size and -total > distance * float(np.linalg.norm(rows.T @ found))):
         return None
     certificate = np.zeros(len(multipliers))

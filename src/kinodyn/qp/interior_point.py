@@ -63,7 +63,7 @@ class _Program:
         return _Iterate(x, y, -(complementarity + at.z * s) / at.s, s)
 
     def multipliers(self, at: _Iterate) -> Array:
-        """Return those of all sides; of inequalities only where they are active."""
+        """Return those of all bounds; of inequalities only where they are active."""
         active = np.where(at.z > at.s, at.z, 0.0)
         result = np.zeros(len(self.equal))
         result[self.equal] = at.y

@@ -19,17 +19,17 @@ class Program(NamedTuple):
     H: Array  # (n, n)
     g: Array  # (n,)
     A: Array  # (m, n)
-    lower: Array  # (n + m,) bounds of x, then sides of the rows; infinite where there is none
+    lower: Array  # (n + m,) bounds of x, then bounds of the rows; infinite where there is none
     upper: Array
     soft: Array | None  # (m,) weights of soft rows, inf for hard ones; None: all are hard
 
-    def scaled(self, *, by_sides: bool = False) -> _core.ScaledQp:
+    def scaled(self, *, by_bounds: bool = False) -> _core.ScaledQp:
         """Scale the program, with one slack variable appended to x for each soft row.
 
         Parameters
         ----------
-        by_sides
-            Whether the sides determine the unit, instead of the farther of them and the minimum without sides.
+        by_bounds
+            Whether the bounds determine the unit, instead of the farther of them and the unconstrained minimum.
 
         Raises
         ------
@@ -37,7 +37,7 @@ class Program(NamedTuple):
             If numbers are not finite, H is not symmetric or has negative curvature, or lower exceeds upper.
         """
         whole = self if self.soft is None else self._with_slack(self.soft)
-        scaled = _core.ScaledQp(whole.H, whole.g, whole.A, whole.lower, whole.upper, by_sides)
+        scaled = _core.ScaledQp(whole.H, whole.g, whole.A, whole.lower, whole.upper, by_bounds)
         if not scaled.is_convex():
             least = float(np.linalg.eigvalsh(scaled.H)[0])
             raise InputError(
@@ -63,17 +63,17 @@ def prepare(
     H: ArrayLike,
     g: ArrayLike,
     A: ArrayLike | None,
-    sides: tuple[ArrayLike | None, ArrayLike | None],
-    bounds: tuple[ArrayLike | None, ArrayLike | None],
+    row_bounds: tuple[ArrayLike | None, ArrayLike | None],
+    x_bounds: tuple[ArrayLike | None, ArrayLike | None],
     soft: ArrayLike | None,
 ) -> tuple[Program, _core.ScaledQp]:
     """Check the parts of a program, put them together, and scale it."""
     if soft is None:  # fast path for control loops: the core reads the arrays without conversion
-        scaled = _core.scale_plain(H, g, A, *bounds, *sides)
+        scaled = _core.scale_plain(H, g, A, *x_bounds, *row_bounds)
         if scaled is not None:
             plain = Program(H, g, A, scaled.given_lower, scaled.given_upper, None)  # type: ignore[arg-type]
             return plain, scaled
-    checked = program(H, g, A, sides, bounds, soft)
+    checked = program(H, g, A, row_bounds, x_bounds, soft)
     try:
         return checked, checked.scaled()
     except InputError:
@@ -85,8 +85,8 @@ def program(
     H: ArrayLike,
     g: ArrayLike,
     A: ArrayLike | None,
-    sides: tuple[ArrayLike | None, ArrayLike | None],
-    bounds: tuple[ArrayLike | None, ArrayLike | None],
+    row_bounds: tuple[ArrayLike | None, ArrayLike | None],
+    x_bounds: tuple[ArrayLike | None, ArrayLike | None],
     soft: ArrayLike | None,
 ) -> Program:
     """Check the parts of a program and put them together."""
@@ -96,11 +96,11 @@ def program(
     g = _vector("g", g, n)
     A = np.zeros((0, n)) if A is None else _matrix("A", A, n)
     m = len(A)
-    lower, upper = _core.stack_sides(
-        _side("x_lower", bounds[0], n),
-        _side("x_upper", bounds[1], n),
-        _side("lower", sides[0], m),
-        _side("upper", sides[1], m),
+    lower, upper = _core.stack_bounds(
+        _bound("x_lower", x_bounds[0], n),
+        _bound("x_upper", x_bounds[1], n),
+        _bound("lower", row_bounds[0], m),
+        _bound("upper", row_bounds[1], m),
         n,
         m,
     )
@@ -114,7 +114,7 @@ def explain(p: Program) -> None:
     numbers("g", p.g, n)
     numbers("A", p.A, n)
     for names, part in ((("x_lower", "x_upper"), slice(0, n)), (("lower", "upper"), slice(n, None))):
-        _check_sides(names, p.lower[part], p.upper[part])
+        _check_bounds(names, p.lower[part], p.upper[part])
 
 
 def _cost(H: ArrayLike) -> Array:
@@ -139,7 +139,7 @@ def _matrix(what: str, value: ArrayLike, columns: int) -> Array:
     return array
 
 
-def _side(what: str, value: ArrayLike | None, size: int) -> Array | None:
+def _bound(what: str, value: ArrayLike | None, size: int) -> Array | None:
     if value is None or (
         type(value) is np.ndarray and value.shape == (size,) and value.dtype == np.float64 and value.flags.c_contiguous
     ):
@@ -153,9 +153,9 @@ def _side(what: str, value: ArrayLike | None, size: int) -> Array | None:
     return np.full(size, given)
 
 
-def _check_sides(names: tuple[str, str], lower: Array, upper: Array) -> None:
-    for name, side in zip(names, (lower, upper), strict=True):
-        if np.isnan(side).any():
+def _check_bounds(names: tuple[str, str], lower: Array, upper: Array) -> None:
+    for name, bound in zip(names, (lower, upper), strict=True):
+        if np.isnan(bound).any():
             raise InputError(f"{name} has a NaN; give numbers, -inf or inf where there is no limit")
     crossed = np.flatnonzero(lower > upper)
     if len(crossed):

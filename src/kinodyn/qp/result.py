@@ -27,7 +27,7 @@ class QPResult:
     reason : str
         One sentence that explains a status other than "solved"; otherwise empty.
     multipliers, bound_multipliers : (m,), (n,)
-        With H x + g + A' multipliers + bound_multipliers = 0: above 0 at an upper side, below 0 at a lower one. If
+        With H x + g + A' multipliers + bound_multipliers = 0: above 0 at an upper bound, below 0 at a lower one. If
         "infeasible", Farkas' certificate.
     primal, dual, gap : float
         Residuals of the KKT conditions, relative to the magnitude of their terms: the worst violation of a row or
@@ -59,7 +59,7 @@ class QPResult:
 
     @property
     def row_violation(self) -> Array:
-        """How far (m,) A x is above the upper sides; negative where it is below the lower ones."""
+        """How far (m,) A x is above the upper bounds; negative where it is below the lower ones."""
         n = len(self.x)
         return _violation(self.program.A @ self.x, self.program.lower[n:], self.program.upper[n:])
 

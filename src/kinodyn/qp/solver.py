@@ -53,7 +53,7 @@ class QP:
     Raises
     ------
     InputError
-        If shapes do not match, numbers are not finite, lower sides are above upper ones, or H has negative curvature.
+        If shapes do not match, numbers are not finite, lower bounds are above upper ones, or H has negative curvature.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class QP:
         point = minimise(self._scaled, ATTEMPTS[0], self._start)
         minimum = None if point.failure else self._scaled.verified(point.y, point.multipliers, self._tolerance)
         if minimum is None:
-            return self._verdict(point)
+            return self._classify(point)
         self._start = point.multipliers
         x, bound_multipliers, multipliers, primal, dual, gap = minimum
         if self._program.soft is not None:
@@ -147,7 +147,7 @@ class QP:
             program=self._program,
         )
 
-    def _verdict(self, point: Point) -> QPResult:
+    def _classify(self, point: Point) -> QPResult:
         """Verify the polished point, prove that there is no minimum, or try other settings, in this order."""
         qp, tolerance = self._scaled, self._tolerance
         for candidate in (polish(qp, point), point):
@@ -163,7 +163,7 @@ class QP:
         ray = descent_ray(qp, tolerance) if violation <= 10 * tolerance else None
         if ray is not None:
             return self._result(qp, feasible, "unbounded", "the cost decreases without bound along ray", ray)
-        near = self._program.scaled(by_sides=True)
+        near = self._program.scaled(by_bounds=True)
         for scaled, best in ((qp, feasible), (qp, best_point(qp, tolerance)), (near, best_point(near, tolerance))):
             if self._solves(scaled, best):
                 return self._result(scaled, best, "solved", "")

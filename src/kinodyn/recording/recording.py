@@ -61,7 +61,7 @@ class Recording:
     reason : str
         Why the run ended early: the time, the joint, what was wrong.
     body : RecordedBody or None
-        The robot that was recorded, as far as it is known: replaying it on another body is refused.
+        The robot that was recorded, if it is known: replaying the recording on another robot raises an error.
 
     Examples
     --------
@@ -377,7 +377,7 @@ class Recording:
 
 
 def _numbers(name: str, value: ArrayLike, truth: bool = False) -> Array:
-    # a copy that may be changed: many functions of SciPy refuse arrays that may not
+    # a writable copy: many functions of SciPy do not accept read-only arrays
     return reals(name, value).astype(bool if truth else np.float64)
 
 

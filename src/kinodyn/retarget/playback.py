@@ -148,7 +148,7 @@ def play(
 
 
 def impossible(clip: Retargeted, body: Biped) -> tuple[str, ...]:
-    """Say what of a clip the walking controller does not play.
+    """List the parts of a clip that the walking controller does not reproduce.
 
     Parameters
     ----------

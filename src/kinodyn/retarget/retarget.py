@@ -33,7 +33,7 @@ def retarget(
     mapping: Mapping[str, str | Iterable[str]] | str | os.PathLike[str] | None = None,
     mirror: bool | None = None,
 ) -> Retargeted:
-    """Let a humanoid follow the motion of a human.
+    """Retarget the motion of a human to a humanoid.
 
     The motion is scaled limb by limb; feet stand where the human's stand, and do not move while they do. All frames are
     solved together: the motion is smooth, within joint and velocity limits, and links keep apart.

@@ -142,7 +142,7 @@ def _columns(robot: Robot, joints: tuple[str, ...]) -> tuple[list[int], list[int
         if name not in known:
             raise unknown_name("joint", name, known)
         if known[name].mimic is not None or COORDINATES[known[name].kind] != 1:
-            raise InputError(f"joints of a trajectory must have one coordinate and not follow another joint, got {name!r}")
+            raise InputError(f"trajectory joints must have one coordinate and not be mimic joints, got {name!r}")
     return [known[name].q.start for name in joints], [known[name].v.start for name in joints]
 
 

@@ -128,7 +128,7 @@ def checked_loads(loads: object) -> tuple[Load, ...]:
 def add_loads(spec: mj.MjSpec, loads: Sequence[Load], carriers: Mapping[str, tuple[Any, Array]]) -> None:
     """Add loads to a specification.
 
-    Each frame carries an equal part of the mass in a body of its own at the pose of the box; welds join the parts. No
+    Each frame carries an equal part of the mass in a separate body at the pose of the box; welds join the parts. No
     degrees of freedom are added.
 
     Parameters

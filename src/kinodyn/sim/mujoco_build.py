@@ -50,7 +50,7 @@ class SimulatedModel:
 @displayed
 @dataclass(frozen=True, eq=False)
 class FootContacts:
-    """How a legged robot meets the ground, beyond what its description says.
+    """Contact geometry of the feet, in addition to that of the description.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ def remove_actuators(spec: mj.MjSpec) -> None:
 
 
 def remove_limits(spec: mj.MjSpec) -> None:
-    """Let joints move without stops."""
+    """Remove the joint limits."""
     for joint in spec.joints:
         joint.limited = mj.mjtLimited.mjLIMITED_FALSE
 
@@ -114,7 +114,7 @@ def set_joint_constants(spec: mj.MjSpec, robot: Robot) -> None:
 def bodies_of(spec: mj.MjSpec, robot: Robot) -> dict[str, tuple[Any, Array]]:
     """Find for each link the moving body that carries it, and its pose in that body.
 
-    Links that move with only some of the joints of a body have no body of their own and are left out.
+    Links that move with only some of the joints of a body have no MuJoCo body and are omitted.
     """
     places = compile_tree(robot.description).places
     carriers: dict[int, Any] = {-1: spec.worldbody}
@@ -146,7 +146,7 @@ def remove_floors(spec: mj.MjSpec) -> set[str]:
 
 
 def prefer_ground(spec: mj.MjSpec, ground: Sequence[Any], floors: Collection[str]) -> None:
-    """Let the ground touch every geom that collides, by its own contact parameters.
+    """Make every colliding geom collide with the ground, with the contact parameters of the ground.
 
     Contact pairs that name one of the removed `floors` then name the first geom of the ground.
     """
@@ -175,7 +175,7 @@ def touches_ground(spec: mj.MjSpec, bodies: Collection[str], floor: str) -> bool
 
 
 def remove_contacts(spec: mj.MjSpec, bodies: Collection[str]) -> None:
-    """Let the geoms of bodies touch nothing."""
+    """Disable the contacts of the geoms of bodies."""
     for body in spec.bodies:
         if body.name in bodies:
             for geom in body.geoms:

@@ -39,7 +39,7 @@ class ContactLaw(Protocol):
 
 @displayed
 class NativeSimulator(Simulator):
-    """Simulates a robot, or a batch of robots, with kinodyn's own dynamics.
+    """Simulates a robot, or a batch of robots, with the native engine.
 
     `integrator="semi-implicit"` updates velocities first and positions with the new velocities; damping, Coulomb
     friction and stops are implicit, so that they are stable at any stiffness. "rk4" is the classic fourth-order method,

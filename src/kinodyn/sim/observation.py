@@ -18,7 +18,7 @@ from kinodyn.sim.protocol import Simulator
 @displayed
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What a controller knows at one control tick, measured on a robot or in a simulator.
+    """Measurements available to a controller at one control tick, on a robot or in a simulator.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ def as_floats(name: str, column: NDArray[Any]) -> Array:
         raise InputError(f"row {row}, column {name!r} is {cell!r}, not a number{hint}") from cause
 
 
-def refuse_repeated(file: Path, names: Sequence[str]) -> None:
+def reject_repeated(file: Path, names: Sequence[str]) -> None:
     """Raise if two columns have the same name."""
     repeated = sorted({name for name in names if list(names).count(name) > 1})
     if repeated:

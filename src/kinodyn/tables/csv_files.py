@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.errors import InputError
-from kinodyn.tables.columns import Columns, Table, as_floats, check_size, is_float, refuse_repeated
+from kinodyn.tables.columns import Columns, Table, as_floats, check_size, is_float, reject_repeated
 
 BYTES_PER_BYTE = 16  # that cells take in memory, at most, for each byte of the file: "1," is a string of 50 bytes
 
@@ -43,7 +43,7 @@ def read_csv(file: Path, most: int) -> Table:
     columns = [_column([row[k] for row in body]) for k in range(len(names))]
     if headless:
         return Table({"": np.stack([as_floats(str(k), column) for k, column in enumerate(columns)], axis=1)}, None)
-    refuse_repeated(file, names)
+    reject_repeated(file, names)
     return Table(dict(zip(names, columns, strict=True)), None)
 
 

@@ -20,7 +20,7 @@ _NAME = 100  # characters of the name of a file that the name of its unfinished 
 
 
 def write_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its final place and move it there at the end: no reader sees an incomplete file.
+    """Write a temporary file next to the final one and rename it at the end: no reader sees an incomplete file.
 
     If writing fails, the old file stays. What a killed process has left behind is removed by the next one that writes
     the same file.

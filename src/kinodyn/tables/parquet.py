@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.tables.columns import Columns, Labels, Table, check_size, column_names, refuse_repeated, spread
+from kinodyn.tables.columns import Columns, Labels, Table, check_size, column_names, reject_repeated, spread
 from kinodyn.tables.output import write_file
 
 
@@ -38,7 +38,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def write_parquet(file: Path, arrays: Columns, labels: Labels, about: Any, constants: Columns) -> None:
-    """Write arrays (n, ...) as columns, and constants beside their description."""
+    """Write arrays (n, ...) as columns, and constants with their description in the metadata."""
     arrow, parquet = pyarrow_modules()
     content = arrow.table(spread(arrays, labels))
     if about is not None:
@@ -104,7 +104,7 @@ def read_about(path: str | os.PathLike[str]) -> Any:
 
 
 def _table(file: Path, content: Any) -> Table:
-    refuse_repeated(file, content.column_names)
+    reject_repeated(file, content.column_names)
     columns = {name: _column(content[name]) for name in content.column_names}
     described = json.loads((content.schema.metadata or {}).get(b"kinodyn", b"null"))
     return _described(columns, described, content.num_rows) if isinstance(described, dict) else Table(columns, None)

@@ -247,7 +247,7 @@ class Rows(ABC):
         return _compute(self, robot, q, v, "braking_labels")
 
     def remaining_names(self, robot: Robot, q: Array, x: Array, dt: float) -> list[str]:
-        """Name the rows that `remaining` returns, where they have names of their own.
+        """Name the rows that `remaining` returns, where they have individual names.
 
         Parameters
         ----------

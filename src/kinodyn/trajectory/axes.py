@@ -40,7 +40,7 @@ class Axes:
     velocity, acceleration, jerk : (m,) array
         Limits, infinite where there is none.
     columns : int array
-        Velocity coordinates that are axes of their own, before those of ball and floating joints.
+        Velocity coordinates that are independent axes, before those of ball and floating joints.
     moving : (m,) bool array
     """
 

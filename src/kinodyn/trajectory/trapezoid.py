@@ -31,8 +31,8 @@ def trapezoid(
     """Move between two states with trapezoidal velocities within limits of velocity and acceleration.
 
     From rest to rest all joints share one timing law: they start, cruise and stop together on the straight line from q0
-    to q1, in the least time that the line allows. With velocities at the ends, each joint has a trapezoid of its own at
-    full acceleration, and all end together at the earliest time at which all of them can; the path is then not
+    to q1, in the least time that the line allows. With velocities at the start or end, each joint has its own trapezoid
+    at full acceleration, and all end together at the earliest time at which all of them can; the path is then not
     straight, and a joint may reverse. Ball and floating joints must be at rest at both ends.
 
     Parameters

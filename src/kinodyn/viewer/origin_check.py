@@ -104,7 +104,7 @@ def _checked(then: Check | None, host: str, token: str) -> Check:
         if why:
             return connection.respond(HTTPStatus.FORBIDDEN, f"{why}\n")
         if token and not _has_cookie(headers.get_all("Cookie"), token):
-            return _welcome(connection, request, token)
+            return _set_token_cookie(connection, request, token)
         return then(connection, request) if then is not None else None
 
     return check
@@ -121,7 +121,7 @@ def _has_cookie(headers: list[str], token: str) -> bool:
     return False
 
 
-def _welcome(connection: ServerConnection, request: Request, token: str) -> Response:
+def _set_token_cookie(connection: ServerConnection, request: Request, token: str) -> Response:
     """Answer a request without cookie: if its query has the token, store it and send the page once more."""
     given = parse_qs(urlsplit(request.path).query).get("token", [""])[0]
     if not hmac.compare_digest(given.encode(), token.encode()):

@@ -161,7 +161,7 @@ class Overlays:
         return True
 
     def human(self, snapshot: Snapshot) -> dict[str, Array]:
-        """Return the key points (3,) of the human whom the robot follows, beside the robot; empty if there is none."""
+        """Return the key points (3,) of the human whom the robot follows, next to the robot; empty if there is none."""
         points = snapshot.human
         if self.robot.base != "floating" or not {"left_hip", "right_hip"} <= set(points):
             return {}

@@ -48,7 +48,7 @@ class PlanningViewer(Display):
     def plan(self, goal: Goal | None = None, **settings: Any) -> None:
         """Plan to a goal from the configuration that is shown, and again whenever the goal or the world changes.
 
-        The plan is made in a thread of its own; `planning.outcome` is the latest one.
+        Planning runs in a background thread; `planning.outcome` is the latest result.
 
         Parameters
         ----------

@@ -76,7 +76,7 @@ class ShowPanel:
     def __init__(self, viewer: ViewerControls, gui: viser.GuiApi) -> None:
         self._boxes = {layer: gui.add_checkbox(TITLES[layer], layer in viewer.layers.on) for layer in LAYERS}
         for layer, box in self._boxes.items():
-            box.on_update(self._switcher(viewer, layer))
+            box.on_update(self._layer_callback(viewer, layer))
         frames = viewer.robot.frame_names[:MAX_FRAMES]
         names = tuple(dict.fromkeys((viewer.layers.frame, *frames)))
         self._frame = gui.add_dropdown(
@@ -90,7 +90,7 @@ class ShowPanel:
         for layer, box in self._boxes.items():
             self._sync.assign(box, layer in self._viewer.layers.on)
 
-    def _switcher(
+    def _layer_callback(
         self, viewer: ViewerControls, layer: str
     ) -> Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]:
         def switch(event: viser.GuiEvent[viser.GuiCheckboxHandle]) -> None:

@@ -77,7 +77,7 @@ class WalkPanel:
 
     def _keys(self, gui: viser.GuiApi) -> None:
         for key, (title, change) in KEYS.items():
-            gui.add_command(title, hotkey=key).on_trigger(self._changer(change))
+            gui.add_command(title, hotkey=key).on_trigger(self._velocity_callback(change))
         gui.add_command("Walk: stop", hotkey="X").on_trigger(lambda _: self._steer(np.zeros(3)))
         gui.add_command("Walk: push", hotkey="P").on_trigger(lambda _: self._viewer.attempt(self._push))
 
@@ -97,7 +97,7 @@ class WalkPanel:
         left = np.array([-ahead[1], ahead[0], 0.0])
         self._viewer.push(float(self._force.value) * (along * ahead + across * left))
 
-    def _changer(self, change: tuple[float, float, float]) -> Callable[[viser.CommandEvent], None]:
+    def _velocity_callback(self, change: tuple[float, float, float]) -> Callable[[viser.CommandEvent], None]:
         return lambda _: self._steer(np.clip(self.velocity + change, -np.array(SLIDER_ENDS), SLIDER_ENDS))
 
     def _slid(self, event: viser.GuiEvent[viser.GuiSliderHandle[float]]) -> None:

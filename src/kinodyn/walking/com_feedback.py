@@ -15,7 +15,7 @@ from kinodyn.walking.reference import Reference
 
 
 class CoMCommand(NamedTuple):
-    """What the CoM is to do in a tick.
+    """Command of the CoM for one tick.
 
     Attributes
     ----------

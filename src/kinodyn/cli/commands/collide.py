@@ -95,7 +95,7 @@ def _one(robot: Robot, q: Array, around: Surroundings, near: float, inputs: dict
         pairs = _smallest(collision.distance(robot, q, around.world, **settings))
     rows = [(*pair.names, 1e3 * pair.distance) for pair in pairs]
     return CommandResult(
-        f"{robot.name}: {_verdict(len(touching), pairs)}",
+        f"{robot.name}: {_summary(len(touching), pairs)}",
         {
             "free": not touching,
             "distance": pairs[0].distance if pairs else None,
@@ -126,7 +126,7 @@ def _smallest(measured: Distance) -> list[NearPair]:
     return [NearPair((first, second), float(measured.distance), measured.points)] if first else []
 
 
-def _verdict(touching: int, pairs: list[NearPair]) -> str:
+def _summary(touching: int, pairs: list[NearPair]) -> str:
     if not pairs:
         return "free, and no pair to measure"
     first, second = pairs[0].names

@@ -129,7 +129,7 @@ def _simulate(result: CommandResult, clips: list[tuple[Path, Retargeted]], save:
         try:
             played = retargeting.play(clip, progress=True)
         except KinodynError as error:
-            rows.append((file.name, f"refused: {error}", *3 * [float("nan")]))
+            rows.append((file.name, f"rejected: {error}", *3 * [float("nan")]))
             continue
         result.notes += [f"{file.name}: {note}" for note in played.notes]
         outcome = "stands" if played.stood else f"fell after {played.fallen:.2f} s" if played.fallen else "stopped"

@@ -89,7 +89,7 @@ class _Model:
     def _check_file(self, node: Node, name: str, opened: tuple[Path, ...]) -> None:
         for path in self._places(node, name):
             if not is_file(path):
-                _refuse_special(node, path, name)
+                _reject_special_file(node, path, name)
                 continue
             if not self.roots.contains(path):
                 raise node.error(
@@ -134,7 +134,7 @@ def _copies(node: Node) -> float:
 
 
 def _check_tables(node: Node) -> None:
-    """Raise if an element asks for too large a table."""
+    """Raise if an element requests too large a table."""
     params = node.attributes.get("params", "") if node.tag == "mesh" else ""
     if max(_numbers(params), default=0.0) > MAX_RESOLUTION:
         raise node.error(f"params={params!r} must be at most {MAX_RESOLUTION}")
@@ -161,7 +161,7 @@ def _check_content(node: Node, path: Path, name: str) -> None:
             raise node.error(f"the image {name!r} has {width} x {height} pixels; at most {MAX_NUMBERS} are read")
 
 
-def _refuse_special(node: Node, path: Path, name: str) -> None:
+def _reject_special_file(node: Node, path: Path, name: str) -> None:
     """Raise for a device or a pipe, which may be endless."""
     try:
         mode = path.stat().st_mode

@@ -18,7 +18,7 @@ def configurations(
 ) -> dict[str, dict[str, tuple[float, ...]]]:
     """Create a configuration from each keyframe, and "qpos0" from MuJoCo's initial configuration.
 
-    Joints in `followers` have no position of their own and are omitted. A keyframe without a name is called "key3"
+    Mimic joints (`followers`) have no position in q and are omitted. A keyframe without a name is called "key3"
     after its number.
     """
     found = {"qpos0": _positions(model, names, model.qpos0, followers)} if model.njnt else {}

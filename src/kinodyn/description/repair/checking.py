@@ -42,7 +42,7 @@ def check(
     source
         Path of the file.
     base
-        "floating": the root has to move too, so that it needs an inertia.
+        "floating": the root moves too, so that it needs an inertia.
     packages
         Folders that contain the packages of `package://` URIs, as for `load`.
     density

@@ -46,7 +46,8 @@ class MeshSearch:
             candidates = [path for path in self._files(folder).get(stem, []) if path.suffix.lower() in suffixes]
             if candidates:
                 return min(
-                    candidates, key=lambda path: (path.suffix.lower() != suffix, -_agreement(path, parts), str(path))
+                    candidates,
+                    key=lambda path: (path.suffix.lower() != suffix, -_common_folders(path, parts), str(path)),
                 )
         return None
 
@@ -77,7 +78,7 @@ def relative(path: Path, folder: Path) -> str:
     return PurePosixPath(os.path.relpath(path, folder)).as_posix()
 
 
-def _agreement(path: Path, parts: list[str]) -> int:
+def _common_folders(path: Path, parts: list[str]) -> int:
     """Count how many of the last parts agree."""
     count = 0
     for own, other in zip(reversed(path.parts[:-1]), reversed(parts[:-1]), strict=False):

@@ -209,12 +209,12 @@ def _repair_mimic(findings: Findings, joint: Node, joints: dict[str, Node]) -> N
         intended = _intended_leader(name, leader, [other for other in joints if other != name])
         message = f"mimics a joint that does not exist: {leader!r}" if leader else "has no attribute 'joint'; add it"
         if intended is None:
-            findings.remove("error", mimic, message, "<mimic> removed: the joint moves by itself")
+            findings.remove("error", mimic, message, "<mimic> removed: the joint moves independently")
             return
         findings.set("error", mimic, message, f'joint="{intended}"', joint=intended)
         leader = intended
     if leader == name:
-        findings.remove("error", mimic, "mimics itself", "<mimic> removed: the joint moves by itself")
+        findings.remove("error", mimic, "mimics itself", "<mimic> removed: the joint moves independently")
         return
     for role, other in (("follows", joint), ("is followed", joints[leader])):
         kind = other.attributes.get("type")
@@ -242,7 +242,7 @@ def _remove_mimic_loops(findings: Findings, joints: dict[str, Node]) -> None:
             return
         message = f"mimics follow each other in a loop: {listed([*loop, loop[0]], limit=12)}"
         mimic = joints[loop[0]].need("mimic")
-        findings.remove("error", mimic, message, "<mimic> removed: the joint moves by itself")
+        findings.remove("error", mimic, message, "<mimic> removed: the joint moves independently")
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
     robot : Robot
     q : (..., nq)
     actuators
-        Actuators: objects of this module, or names of joints that have a motor of their own.
+        Actuators: objects of this module, or names of joints with a motor on the joint.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
 
 
 def own_joint(robot: Robot, name: str) -> JointInfo:
-    """Find a joint that has coordinates of its own and is not the floating base."""
+    """Find a joint with coordinates in q that is not the floating base."""
     if name not in robot.joint_names:
         raise unknown_name("joint", name, robot.joint_names)
     return robot.joint(name)

@@ -246,7 +246,7 @@ class Loop(Constraint):
 
     @property
     def has_target(self) -> bool:
-        """Whether it has a target; always true, because the frames have to coincide."""
+        """Whether it has a target; always true, because the frames must coincide."""
         return True
 
     def satisfied_at(self, robot: Robot, q: ArrayLike) -> Loop:

@@ -65,8 +65,8 @@ class Forces(Mapping[str, Array]):
     @property
     def consistent(self) -> NDArray[np.bool_]:
         """Whether (...) all constraints can hold at once: False where they contradict each other."""
-        told: NDArray[np.bool_] = np.logical_or(self.rank == self.rows, self._missed <= _CONSISTENT)
-        return told
+        consistent: NDArray[np.bool_] = np.logical_or(self.rank == self.rows, self._missed <= _CONSISTENT)
+        return consistent
 
     def __getitem__(self, name: str) -> Array:
         start = 0

@@ -61,7 +61,7 @@ class Search:
         """
         exact = self._closed_form(T, q0)
         of, q = exact if exact is not None else self._numeric(T, q0)
-        return of, self._polished(T[of], q)
+        return of, self._refined(T[of], q)
 
     def everywhere(self, T: Array, q0: Array) -> tuple[Rows, Array]:
         """Find as many configurations of each pose (n, 4, 4) as possible, perhaps with duplicates, like `solutions`."""
@@ -70,7 +70,7 @@ class Search:
             found = self._multi_start(T, q0)
             of, start = np.nonzero(found.success)
             exact = of, found.q[of, start]
-        return exact[0], self._polished(T[exact[0]], exact[1])
+        return exact[0], self._refined(T[exact[0]], exact[1])
 
     def with_whole_turns(self, of: Rows, q: Array) -> tuple[Rows, Array]:
         """Add to configurations (m, nq) of paths `of` (m,) those full turns away, far from limits first."""
@@ -90,7 +90,7 @@ class Search:
         few = np.arange(len(of)) - np.searchsorted(of, of) < MAX_FULL_TURNS
         return of[few], q[few]
 
-    def _polished(self, T: Array, q: Array) -> Array:
+    def _refined(self, T: Array, q: Array) -> Array:
         """Refine solutions (m, nq) of poses (m, 4, 4) by Newton's method, where it stays on the same branch."""
         if not len(q):
             return q

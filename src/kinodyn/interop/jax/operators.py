@@ -67,7 +67,7 @@ def _vjp(call: Call) -> Callable[..., tuple[Array, ...]]:
         return xla_call.call(number, shapes, [*inputs, result, gradient], "broadcast_all")
 
     @product.defjvp
-    def refuse(primals: Any, tangents: Any) -> Any:
+    def reject_second_derivative(primals: Any, tangents: Any) -> Any:
         raise KinodynError("functions of kd.interop.jax can be differentiated once only, got a second derivative")
 
     return product

@@ -46,12 +46,12 @@ class Fields:
         if not isinstance(data, Mapping):
             raise self.error("", data, "a mapping of fields")
         self._data = data
-        self._asked: set[str] = set()
+        self._used: set[str] = set()
         message.read.append(self)
 
     def raw(self, name: str) -> Any:
         """Return a value as it is, None if it is missing."""
-        self._asked.add(name)
+        self._used.add(name)
         return self._data.get(name)
 
     def text(self, name: str) -> str:
@@ -124,7 +124,7 @@ class Fields:
 
     def ignore(self, *names: str) -> None:
         """Mark fields without relevant content, such as time stamps."""
-        self._asked.update(names)
+        self._used.update(names)
 
     def error(self, name: str, value: Any, allowed: str) -> InputError:
         """Return the error for a wrong value."""
@@ -138,7 +138,7 @@ class Fields:
     def unread(self) -> Iterator[str]:
         """Yield the paths of the fields that were not read and are not empty."""
         for name, value in self._data.items():
-            if name not in self._asked and not _is_empty(value):
+            if name not in self._used and not _is_empty(value):
                 yield self._path(str(name))
 
     def _path(self, name: str) -> str:

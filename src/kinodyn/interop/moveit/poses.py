@@ -80,7 +80,7 @@ class Frames:
         self._fixed: dict[str, Array] = dict.fromkeys(
             ("", WORLD, *robot.description.world_frames), inverse(T_scene_base)
         )
-        self._links: dict[str, Array] = {}  # poses of frames of the robot that were asked for
+        self._links: dict[str, Array] = {}  # poses of frames of the robot that were requested
         self._movable: set[str] | None = None  # joints that may move, None for all
 
     def at(self, q: Array, movable: Iterable[str] | None) -> Frames:

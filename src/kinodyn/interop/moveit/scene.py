@@ -89,7 +89,7 @@ def build_scene(message: Message, robot: Robot, finder: PackageFinder) -> tuple[
         frames.read_fixed(stamped)
     objects = Objects(frames, finder)
     world = fields.child("world")
-    _refuse_octomap(world)
+    _reject_octomap(world)
     for thing in world.children("collision_objects"):
         objects.add(thing)
     for held in state.children("attached_collision_objects"):
@@ -134,7 +134,7 @@ def _by_link(message: Message, robot: Robot, name: str, value: str, zero: bool) 
     return {link: number for link, number in found.items() if link in links}
 
 
-def _refuse_octomap(world: Fields) -> None:
+def _reject_octomap(world: Fields) -> None:
     """An obstacle must not be dropped, not even with a warning."""
     stamped = world.child("octomap")
     stamped.ignore("header", "origin")

@@ -61,8 +61,11 @@ def scene_fields(scene: Scene, robot: Robot) -> dict[str, Any]:
 
 def pose_of(T: Array) -> dict[str, Any]:
     """Return the fields of a geometry_msgs/Pose."""
-    at, turned = T[:3, 3].tolist(), as_quaternion(T[:3, :3]).tolist()
-    return {"position": dict(zip("xyz", at, strict=True)), "orientation": dict(zip("xyzw", turned, strict=True))}
+    position, quaternion = T[:3, 3].tolist(), as_quaternion(T[:3, :3]).tolist()
+    return {
+        "position": dict(zip("xyz", position, strict=True)),
+        "orientation": dict(zip("xyzw", quaternion, strict=True)),
+    }
 
 
 def transform_of(T: Array) -> dict[str, Any]:

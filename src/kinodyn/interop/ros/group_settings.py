@@ -118,7 +118,7 @@ class GroupSettings:
         """Nothing to set: there are no sensors to point."""
 
     def _planner_name(self) -> str:
-        """Return the planner of `plan` for the one that was asked for."""
+        """Return the planner of `plan` for the requested planner id."""
         name = self._planner_id
         for end in ("kConfigDefault", "kConfig"):
             name = name.removesuffix(end)

@@ -307,7 +307,7 @@ class MoveGroup(GroupTargets):
         )
 
     def _plan(self) -> Plan:
-        """Plan as often as asked for, and return the shortest plan."""
+        """Plan the requested number of times, and return the shortest plan."""
         request = self._request(self._goals())
         found = [self._planned(request, seed) for seed in range(self._attempts)]
         return min(found, key=lambda each: (not each.success, each.length))
@@ -350,8 +350,8 @@ class MoveGroup(GroupTargets):
 
 def pose_to_list(pose: Any) -> list[float]:
     """Return x y z qx qy qz qw of a Pose, as moveit_commander.conversions does."""
-    at, turned = pose.position, pose.orientation
-    return [at.x, at.y, at.z, turned.x, turned.y, turned.z, turned.w]
+    p, quaternion = pose.position, pose.orientation
+    return [p.x, p.y, p.z, quaternion.x, quaternion.y, quaternion.z, quaternion.w]
 
 
 def list_to_pose(values: Sequence[float]) -> Any:

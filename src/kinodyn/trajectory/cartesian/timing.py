@@ -42,7 +42,7 @@ def timing_law(path: PathGeometry, limits: CartesianLimits, duration: float | No
     """Compute s(t) from 0 to 1, from rest to rest, as fast as the limits allow with this kind of law.
 
     On a bend, the linear acceleration is |(length s'', bend s'^2)|. A trapezoid cruises at the path speed that makes
-    the whole motion shortest, and accelerates with the acceleration that is left beside the centripetal one. The jerk
+    the whole motion shortest, and accelerates with what the centripetal acceleration leaves of the limit. The jerk
     limit is along the path.
     """
     one_of("law", law, ("trapezoid", "minimum_jerk", "jerk_limited"))
@@ -90,7 +90,7 @@ def _cruise(path: PathGeometry, limits: CartesianLimits) -> tuple[float, float]:
     angular = _ratio(limits.angular_acceleration, path.angle)
 
     def acceleration(path_speed: float) -> float:
-        """Compute the d2s/dt2 that is left beside the centripetal acceleration at this path speed."""
+        """Compute the d2s/dt2 that the centripetal acceleration at this path speed leaves of the limit."""
         most = limits.linear_acceleration
         if not np.isfinite(most) or path.length == 0.0:
             return angular
