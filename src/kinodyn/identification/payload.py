@@ -73,7 +73,7 @@ class PayloadEstimate:
 
 
 def payload(robot: Robot, data: Measurements, frame: str, *, prior_spread: float = 3.0) -> PayloadEstimate:
-    """Identify what a frame of a known robot carries.
+    """Identify the payload that a frame of a known robot carries.
 
     Parameters
     ----------

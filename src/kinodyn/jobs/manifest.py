@@ -113,7 +113,7 @@ class JobFolder:
             ) from cause
 
     def unlock(self) -> None:
-        """Let others run a job here."""
+        """Release the folder for other jobs."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None

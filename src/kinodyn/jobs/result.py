@@ -39,7 +39,7 @@ class ShardFailure:
 @displayed
 @dataclass(frozen=True, eq=False)
 class JobResult:
-    """What a job has computed.
+    """Result of a job.
 
     Attributes
     ----------

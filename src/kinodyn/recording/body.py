@@ -68,7 +68,7 @@ class RecordedBody:
         return _BODIES[robot]
 
     def difference(self, robot: Robot) -> str:
-        """Tell in what a robot differs from the recorded one, as far as its motion is concerned.
+        """Describe how a robot differs from the recorded one, as far as its motion is concerned.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class RecordedBody:
         return f"{scale}mass {self.mass:.4g} kg, now {other.mass:.4g} kg; {_moved(self, shift)}"
 
     def _scale(self, positions: Array) -> str:
-        """Tell by which factor a robot is larger, if it has the same proportions."""
+        """Describe by which factor a robot is larger, if it has the same proportions."""
         was, now = np.linalg.norm(self.positions, axis=1), np.linalg.norm(positions, axis=1)
         factors = now[was > SAME] / was[was > SAME]
         if len(factors) and np.ptp(factors) <= UNIFORM * factors.mean():

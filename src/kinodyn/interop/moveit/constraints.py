@@ -111,7 +111,7 @@ class OrientationConstraint:
 @displayed
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Constraints that hold together.
+    """Constraints that must hold at the same time.
 
     Parameters
     ----------

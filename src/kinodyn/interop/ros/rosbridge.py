@@ -35,7 +35,7 @@ _ERRORS = {
 @displayed
 @dataclass(frozen=True)
 class TrajectoryResult:
-    """What a joint trajectory controller answered.
+    """Result of a joint trajectory controller.
 
     Attributes
     ----------

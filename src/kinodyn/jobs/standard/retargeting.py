@@ -37,7 +37,7 @@ def retarget(
     workers: int | None = None,
     progress: bool = False,
 ) -> JobResult:
-    """Let a humanoid follow many human motions, by a job that can be resumed; each clip is a shard.
+    """Retarget many human motions to a humanoid, by a job that can be resumed; each clip is a shard.
 
     Clips that cannot be read are `failed` in the result, with the reason; the others are complete.
 
