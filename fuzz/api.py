@@ -27,6 +27,11 @@ from kinodyn.errors import KinodynError
 LEFT_OUT = ("kinodyn.cli", "kinodyn.viewer", "kinodyn.jobs", "kinodyn.__main__")
 
 
+# Functions whose docstring says where the result has NaN: a walk too short for a speed, no pair that is near.
+NAN_DOCUMENTED = ("kinodyn.walking.walk.walk", "kinodyn.collision.distance.distance")
+CALLED_BY_CLASS = (classmethod, staticmethod)
+
+
 @dataclass
 class Call:
     """A call that an example made: the function and its arguments by name."""
@@ -57,7 +62,13 @@ def cases(module: str) -> Iterator[tuple[str, Callable[[], str]]]:
 
 def _run(call: Call, name: str, make: Callable[[], Any]) -> str:
     arguments = {key: _copied(value) for key, value in call.arguments.items() if key != name}
-    return outcome(lambda: _called(call.function, {**arguments, name: make()}))
+    return outcome(lambda: _called(call.function, {**arguments, name: make()}), finite=_is_finite(call))
+
+
+def _is_finite(call: Call) -> bool:
+    """Return whether NaN in the result is wrong; classes that only store values, such as results, may be given it."""
+    stores = inspect.isclass(call.function) and not hasattr(call.function, "__post_init__")
+    return not stores and call.name not in NAN_DOCUMENTED
 
 
 def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -130,7 +141,10 @@ def _public_functions(module: str) -> dict[types.CodeType, Callable[..., Any]]:
     members = [each for each in vars(importlib.import_module(module)).values() if _module_of(each) == module]
     members = [each for each in members if id(each) in shown]
     functions = [function for member in members for function in _functions(member)]
-    return {each.__code__: each for each in functions if _is_public(each)}
+    made = {function: member for member in members if inspect.isclass(member) for function in _functions(member)}
+    # a class is called, as `__init__` must not run twice on an object
+    called = {each: made[each] if each.__name__ == "__init__" else each for each in functions if _is_public(each)}
+    return {inspect.unwrap(each).__code__: function for each, function in called.items()}
 
 
 def _is_public(function: Any) -> bool:
@@ -163,5 +177,6 @@ def _functions(member: Any) -> list[Any]:
     if inspect.isfunction(member):
         return [member] if not member.__name__.startswith("_") else []
     if inspect.isclass(member) and not member.__name__.startswith("_"):
-        return [function for function in vars(member).values() if inspect.isfunction(function)]
+        methods = [getattr(member, name) for name, value in vars(member).items() if isinstance(value, CALLED_BY_CLASS)]
+        return [*methods, *(function for function in vars(member).values() if inspect.isfunction(function))]
     return []

@@ -9,6 +9,14 @@ from typing import Any
 
 import numpy as np
 
+
+class Anything:
+    """A class that can be made from any arguments, as a function can be called that does not know what it is given."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+
 FIXED: list[Callable[[], Any]] = [
     lambda: None,
     lambda: "",
@@ -45,7 +53,7 @@ FIXED: list[Callable[[], Any]] = [
     lambda: {"no such name": None},
     lambda: {1: 2},
     lambda: object(),
-    lambda: int,
+    lambda: Anything,
     lambda: lambda *_, **__: None,
     lambda: lambda *_, **__: float("nan"),
     lambda: iter([1.0, 2.0]),

@@ -14,6 +14,7 @@ import numpy as np
 import kinodyn as kd
 
 MAX_MESSAGE = 4000  # characters of an error
+CALLER = "/kinodyn/argument_types.py"  # the decorator that calls the function
 MAX_DEPTH = 4  # of nested results in which NaN is searched
 
 
@@ -51,6 +52,7 @@ def _untyped(error: Exception) -> str:
 def _innermost(trace: TracebackType | None) -> str:
     """Return the last place in kinodyn's code, "" if the call did not reach it."""
     frames = [frame for frame in traceback.extract_tb(trace) if "/kinodyn/" in frame.filename]
+    frames = [frame for frame in frames if not frame.filename.endswith(CALLER)]
     if not frames:
         return ""
     last = frames[-1]

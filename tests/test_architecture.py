@@ -14,7 +14,19 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # Packages and modules in the order of the data flow: each may import only those before it.
-BASICS = ("_core", "errors", "arrays", "checks", "tables", "layouts", "threads", "progress", "garbage", "display")
+BASICS = (
+    "_core",
+    "errors",
+    "arrays",
+    "checks",
+    "argument_types",
+    "tables",
+    "layouts",
+    "threads",
+    "progress",
+    "garbage",
+    "display",
+)
 ORDER = (
     *BASICS,
     "spatial",

@@ -102,10 +102,15 @@ class DescriptionWarning(UserWarning):
 
 def warn(message: str, parts: Iterable[str] = ()) -> None:
     """Raise a `DescriptionWarning` at the line outside of kinodyn that led to it."""
-    frame, level = sys._getframe(1), 2
+    warnings.warn(DescriptionWarning(message, parts), stacklevel=outside())
+
+
+def outside() -> int:
+    """Return the `stacklevel` with which a function warns at the line outside of kinodyn that led to it."""
+    frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(DescriptionWarning(message, parts), stacklevel=level)
+    return level
 
 
 class InputError(KinodynError, ValueError):

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kinodyn.checks import instance, list_of
+from kinodyn.argument_types import check_types
+from kinodyn.checks import list_of
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.tables.output import write_text
@@ -57,10 +58,12 @@ class Report:
     True
     """
 
+    @check_types
     def __init__(self, title: str) -> None:
         self.title = title
         self._parts: list[str] = []
 
+    @check_types
     def text(self, text: str, *, heading: str = "") -> None:
         """Add paragraphs.
 
@@ -74,6 +77,7 @@ class Report:
         self._heading(heading)
         self._parts += [f"<p>{escape(part)}</p>" for part in text.split("\n\n")]
 
+    @check_types
     def code(self, text: str, *, heading: str = "") -> None:
         """Add preformatted text.
 
@@ -86,6 +90,7 @@ class Report:
         self._heading(heading)
         self._parts.append(f"<pre>{escape(text)}</pre>")
 
+    @check_types
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Add a table; numbers have five significant digits, None and NaN are a dash.
 
@@ -113,6 +118,7 @@ class Report:
         table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
         self._parts.append(f'<div class="wide">{table}</div>')
 
+    @check_types
     def figure(self, title: str, figure: Any) -> None:
         """Add a figure.
 
@@ -138,6 +144,7 @@ class Report:
         body = "\n".join([f"<h1>{title}</h1>", about, *self._parts])
         return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
+    @check_types
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file.
 
@@ -148,7 +155,6 @@ class Report:
         write_text(path, self.html())
 
     def _heading(self, text: str) -> None:
-        instance("heading", text, str, "a string")
         if text:
             self._parts.append(f"<h2>{escape(text)}</h2>")
 

@@ -39,7 +39,7 @@ def test_gains_by_frequency_are_multiplied_by_inertia_where_torques_are_commande
         (lambda load: Gains.from_frequency(1.0, damping_ratio=-0.1), "damping_ratio"),
         (lambda load: Gains("stiff", 1.0), "stiffness"),
         (lambda load: kd.control.PDGravity(*load("ur5"), Gains([1.0, 2.0], 1.0)), "stiffness of the joints"),
-        (lambda load: kd.control.PDGravity(*load("ur5"), 5.0), "must be Gains"),
+        (lambda load: kd.control.PDGravity(*load("ur5"), 5.0), "must be a kinodyn.control.Gains"),
     ],
 )
 def test_invalid_gains_raise(make: Callable, words: str, load: Callable) -> None:

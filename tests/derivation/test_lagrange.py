@@ -184,7 +184,7 @@ def test_unsupported_robots_are_rejected(make_tree: Callable[..., Robot]) -> Non
         lagrange(kd.load("humanoid", base="fixed"))
     with pytest.raises(InputError, match='parameters must be "numbers" or "symbols"'):
         lagrange(kd.load("planar2r"), parameters="letters")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"robot must be a kinodyn.Robot, got str"):
+    with pytest.raises(InputError, match=r"robot must be a kinodyn.Robot, got 'planar2r'"):
         lagrange("planar2r")  # type: ignore[arg-type]
 
 

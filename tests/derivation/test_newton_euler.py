@@ -68,7 +68,7 @@ def test_invalid_input_is_rejected() -> None:
         projected_newton_euler(robot, zero, zero, zero, {"link9": np.zeros(6)})
     with pytest.raises(InputError, match=r"the wrench on 'link2' must have shape \(..., 6\), got \(3,\)"):
         projected_newton_euler(robot, zero, zero, zero, {"link2": np.zeros(3)})
-    with pytest.raises(InputError, match="wrenches must be a dict"):
+    with pytest.raises(InputError, match="wrenches must be a mapping"):
         projected_newton_euler(robot, zero, zero, zero, [1.0])  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"robot must be a kinodyn.Robot"):
         projected_newton_euler("planar2r", zero, zero, zero)  # type: ignore[arg-type]

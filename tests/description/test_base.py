@@ -141,5 +141,5 @@ def test_setting_the_base_is_idempotent() -> None:
 
 
 def test_an_unknown_base_is_rejected() -> None:
-    with pytest.raises(InputError, match='base must be "fixed" or "floating"'):
+    with pytest.raises(InputError, match='base must be "fixed", "floating" or None'):
         with_base(arm(), "flying")  # type: ignore[arg-type]

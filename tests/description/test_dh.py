@@ -166,7 +166,7 @@ def test_two_joints_of_one_name_are_a_description_error():
     ("arguments", "message"),
     [
         ({"rows": []}, "rows must be a list of DH rows, at least one"),
-        ({"rows": [(0, 0, 0, 0)]}, r"DH row 1 must be DH\(a=..., alpha=..., d=..., theta=...\)"),
+        ({"rows": [(0, 0, 0, 0)]}, r"rows must be a list of kinodyn.DH objects"),
         ({"rows": [DH()], "convention": "craig"}, 'convention must be "standard" or "modified"'),
         ({"rows": [DH()], "tool": np.eye(3)}, r"tool must have shape \(..., 4, 4\)"),
         ({"rows": [DH()], "base": 2 * np.eye(4)}, "base: the"),

@@ -71,7 +71,7 @@ def test_a_damaged_file_is_read_or_rejected_and_nothing_else(cut: tuple[int, int
 
 @pytest.mark.parametrize("text", [None, 5, Path("arm.urdf")])
 def test_input_that_is_not_text_is_rejected(text: object) -> None:
-    with pytest.raises(InputError, match="as str or bytes"):
+    with pytest.raises(InputError, match="text must be a string or bytes"):
         parse_urdf(text)  # type: ignore[arg-type]
 
 

@@ -60,7 +60,7 @@ def test_bad_input_is_refused() -> None:
     robot = kd.load("ur5")
     with pytest.raises(kd.UnknownNameError, match="wrist_9"):
         kd.identification.payload(robot, measured(robot), "wrist_9")
-    with pytest.raises(kd.InputError, match="data must be Measurements"):
+    with pytest.raises(kd.InputError, match="data must be a kinodyn.identification.Measurements"):
         kd.identification.payload(robot, np.zeros(3), "wrist_3_link")
     with pytest.raises(kd.InputError, match="fixed to the world"):
         kd.identification.payload(robot, measured(robot), "base")

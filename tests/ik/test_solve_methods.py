@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.errors import DescriptionWarning, InputError, UnknownNameError
+from kinodyn.errors import DescriptionWarning, InputError
 from kinodyn.model.robot import Robot
 
 CORE = ("lm", "dls", "pinv", "newton", "transpose")
@@ -265,10 +265,10 @@ def test_invalid_methods_and_budgets_are_rejected() -> None:
     robot, frame = load("ur5")
     T = np.eye(4)
     for method in ("LM", "gauss", None, 3):
-        with pytest.raises(UnknownNameError, match="known: auto, lm, transpose, pinv, dls, newton, optimise"):
+        with pytest.raises(kd.InputError, match='method must be "auto", "lm", "dls", .* or "optimise", got'):
             kd.ik.solve(robot, {frame: T}, method=method)  # type: ignore[arg-type]
     for limit in (0.0, -1.0, np.nan, np.inf, "soon"):
-        with pytest.raises(InputError, match="time_limit must be a positive number"):
+        with pytest.raises(InputError, match="time_limit must be a (positive )?number"):
             kd.ik.solve(robot, {frame: T}, time_limit=limit)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="are not compatible"):
         kd.ik.solve(robot, {frame: np.tile(T, (3, 1, 1))}, np.zeros((2, 6)))

@@ -66,10 +66,12 @@ def test_the_reprs_describe_solver_step_and_result() -> None:
 
 def test_a_task_or_a_limit_must_be_in_a_list() -> None:
     task = kd.tasks.ContactTask("left_sole")
-    with pytest.raises(kd.InputError, match="list of tasks"):
+    with pytest.raises(kd.InputError, match="must be a list of kinodyn.tasks.Task objects"):
         kd.ik.WholeBody(ROBOT, task)  # type: ignore[arg-type]
-    with pytest.raises(kd.InputError, match="list of limits, got a single one: PositionLimit"):
+    with pytest.raises(
+        kd.InputError, match="limits must be a list of kinodyn.limits.Limit objects or None, got PositionLimit"
+    ):
         kd.ik.WholeBody(ROBOT, [task], kd.limits.PositionLimit())  # type: ignore[arg-type]
     for wrong in (5, None, ["left_sole"]):
-        with pytest.raises(kd.InputError, match="tasks must be a list of tasks, got"):
+        with pytest.raises(kd.InputError, match="tasks must be a list of kinodyn.tasks.Task objects, got"):
             kd.ik.WholeBody(ROBOT, wrong)  # type: ignore[arg-type]

@@ -198,7 +198,7 @@ def test_a_full_disk_stops_the_job_and_says_so(tmp_path, threads, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"function": 3}, "function must be callable"),
+        ({"function": 3}, "function must be a function"),
         ({"inputs": np.zeros((0, 3))}, "no rows"),
         ({"inputs": "nowhere"}, "does not exist"),
         ({"inputs": {"a": np.zeros(3), "b": np.zeros(4)}}, "same number of rows"),

@@ -167,7 +167,11 @@ def test_files_are_listed_in_order_without_hidden_ones(tmp_path):
         (tmp_path / name).touch()
     for suffixes in ((".csv",), ".csv"):
         assert [path.name for path in kd.jobs.Files([tmp_path], suffixes).paths] == ["a.CSV", "b.csv"]
-    for bad, message in ((tmp_path / "none", "does not exist"), ([], "no files"), ([3], "files or folders")):
+    for bad, message in (
+        (tmp_path / "none", "does not exist"),
+        ([], "no files"),
+        ([3], "paths must be a string or path or a list"),
+    ):
         with pytest.raises(kd.InputError, match=message):
             kd.jobs.Files(bad)
 
@@ -186,7 +190,7 @@ NAN = float("nan")
         (lambda out: kd.jobs.motion_statistics(None, "x.npz", out=out), "must be a kinodyn.Robot"),
         (lambda out: kd.jobs.walking_envelope(kd.load("humanoid"), 0.3, frictions=0.0, out=out), "frictions positive"),
         (lambda out: kd.retarget.play(None), "clip must be"),
-        (lambda out: kd.jobs.Files(None), "files or folders"),
+        (lambda out: kd.jobs.Files(None), "paths must be a string or path or a list"),
         (lambda out: kd.jobs.Files(out, ".csv"), r"does not exist"),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_requested_base_replaces_that_of_the_description(base):
 
 
 def test_an_unknown_base_is_rejected():
-    with pytest.raises(InputError, match='base must be "fixed" or "floating"'):
+    with pytest.raises(InputError, match='base must be "fixed", "floating" or None'):
         kd.Robot(described("fixed"), base="flying")
 
 

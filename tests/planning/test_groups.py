@@ -99,7 +99,7 @@ def test_a_named_state_moves_only_what_it_mentions(robot: Robot) -> None:
         (["left_arm", "tail"], UnknownNameError, "tail"),
         (["left_finger_b"], InputError, "follows"),
         ([], InputError, "no joints"),
-        (3, InputError, "group must be the name of a chain, names of joints, or None for all joints"),
+        (3, InputError, "group must be a string, a list of strings or None"),
     ],
 )
 def test_unknown_groups_are_rejected(robot: Robot, group: Group, error: type[Exception], message: str) -> None:

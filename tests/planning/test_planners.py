@@ -47,7 +47,7 @@ def test_ompl_reaches_a_pose_and_one_of_several_goals() -> None:
     np.testing.assert_allclose(kd.kinematics.pose(PANDA, found.path[-1], "panda_link8"), T, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["rrt", "ompl:Nothing", "ompl:", "", 3])
+@pytest.mark.parametrize("name", ["rrt", "ompl:Nothing", "ompl:", ""])
 def test_unknown_planners_are_rejected(name: str) -> None:
     if str(name).startswith("ompl"):
         pytest.importorskip("ompl")

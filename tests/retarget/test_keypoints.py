@@ -97,7 +97,7 @@ def test_missing_joints_are_named_and_a_mapping_adds_them(tmp_path: Path) -> Non
     [
         ({"tail": "Hips"}, "mapping has 'tail'"),
         ({"left_hip": "nobody"}, "there is no 'nobody'"),
-        (7, "mapping must be a dict"),
+        (7, "mapping must be a string or path, a mapping with strings as keys or None"),
         ("missing.json", "cannot be read"),
     ],
 )

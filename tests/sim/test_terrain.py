@@ -127,7 +127,10 @@ def test_terrain_is_part_of_the_exported_mjcf() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ground": 0.1}, "ground must be a terrain.Terrain, contact.Plane or contact.HeightField, got 0.1"),
+        (
+            {"ground": 0.1},
+            "ground must be a kinodyn.terrain.Terrain, a kinodyn.dynamics.contact.Plane, .* or None, got 0.1",
+        ),
         ({"ground": Plane(normal=(1, 0, 0))}, "upwards"),
         ({"ground": Plane(), "floor": False}, "floor=True"),
         ({"ground": kd.terrain.flat(), "contacts": False}, "contacts=True"),

@@ -82,7 +82,8 @@ def test_nested_fields_are_replaced_by_name(body: Biped) -> None:
     ("changes", "message"),
     [
         ({"swing_height": -0.1}, "swing_height must be a number from 0 to 2, got -0.1"),
-        ({"steps_ahead": 2.5}, "steps_ahead must be an integer from 2 to 50"),
+        ({"steps_ahead": 51}, "steps_ahead must be an integer from 2 to 50"),
+        ({"steps_ahead": 2.5}, "steps_ahead must be an integer, got 2.5"),
         ({"friction": np.nan}, "friction must be a number from 0.01 to 5"),
         ({"single_support": "long"}, "single_support must be a number"),
         ({"swing_hight": 0.1}, "did you mean 'swing_height'"),

@@ -158,7 +158,7 @@ def test_invalid_input_is_rejected(humanoid, body):
         kd.walking.UpperBody(heading_tasks=[kd.tasks.ComTask((0.0, 0.0, 1.0))])
     with pytest.raises(kd.InputError, match="needs a target"):
         kd.walking.UpperBody(heading_tasks=[kd.tasks.FrameTask("left_palm")])
-    with pytest.raises(kd.InputError, match="kinodyn.tasks objects"):
+    with pytest.raises(kd.InputError, match="tasks must be a list of kinodyn.tasks.Task objects"):
         kd.walking.UpperBody(["left_palm"])
     with pytest.raises(kd.InputError, match="needs a target"):
         kd.walking.HandSupport(kd.contact.Contact("left_palm"), start=1.0)

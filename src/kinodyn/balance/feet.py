@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.legs import STANDING, Legs, find_legs, links_of, moving_chain
@@ -19,7 +20,7 @@ from kinodyn.balance.soles import SoleSource, assumed_sole, sole_points, sole_ro
 from kinodyn.checks import vector
 from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError, KinodynError, warn
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
 __all__ = ["STANDING", "biped_feet", "feet", "upright"]
@@ -31,6 +32,7 @@ MAX_ASYMMETRY = 0.2  # of the soles of a biped, as a fraction of their length
 _FEET: WeakKeyDictionary[Robot, tuple[Foot, ...]] = WeakKeyDictionary()
 
 
+@check_types
 def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     """Find the feet of a robot, from left to right; of a biped the left one first.
 
@@ -64,7 +66,6 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     >>> left.frame, left.size.round(3).tolist()
     ('left_sole', [0.258, 0.094])
     """
-    require_robot(robot)
     if q is not None:
         q = vector("q", q, robot.nq)
     if q is None and robot in _FEET:
@@ -79,6 +80,7 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     return found
 
 
+@check_types
 def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
     """Find the left and the right foot.
 
@@ -112,6 +114,7 @@ def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
     return found[0], found[1]
 
 
+@check_types
 def upright(robot: Robot) -> Array:
     """Choose the configuration in which feet are searched.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import feet as find_feet
 from kinodyn.balance.foot import Foot
@@ -17,6 +18,7 @@ from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
 
 
+@check_types
 def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str]) -> Array:
     """Compute the corners of soles in the world.
 
@@ -64,6 +66,7 @@ def _last_joint(robot: Robot, frame: str) -> str:
     return joints[-1].name if joints else ""
 
 
+@check_types
 def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str]) -> Array:
     """Compute the support polygon of feet on the ground, projected along the vertical.
 
@@ -93,6 +96,7 @@ def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str]) -> A
     return hull(points[:, :2])
 
 
+@check_types
 def support_margin(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str], point: ArrayLike) -> Array:
     """Measure the signed distance of points from the edge of the support polygon.
 

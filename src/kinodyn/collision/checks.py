@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import flag, numbers, positive
 from kinodyn.collision.exact import require_coal
 from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query, as_pairs, as_resolution, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 RESOLUTION = 2e-4  # [m]
 
@@ -59,11 +59,12 @@ def free(
     >>> bool(kd.collision.free(robot, robot.neutral(), world))
     True
     """
+    require_robot(robot)
     q = numbers("q", q, robot.nq)
     pairs = as_pairs(allowed)
     query = Query(robot, snapshot_of(world), pairs, bounds=range_of(robot, q), resolution=as_resolution(resolution))
     found = query.free(q)
-    if exact and not found.all():
+    if flag("exact", exact) and not found.all():
         require_coal()
         checks, found = ExactChecks(query, pairs), np.array(found)
         for index in np.argwhere(~found):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import vector
 from kinodyn.collision.distance import distance
@@ -41,6 +42,7 @@ class CollisionContact(NamedTuple):
     normal: Array
 
 
+@check_types
 def contacts(
     robot: Robot,
     q: ArrayLike,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import flag, numbers
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import Pairs, as_pairs, as_resolution, snapshot_of
@@ -36,7 +36,7 @@ class Distance:
     names : (..., 2) array of str
         Links or objects that are nearest to each other; empty if there is no pair.
     points : (..., 2, 3)
-        Witness points: the nearest points of the two parts, in the world [m].
+        Witness points: the nearest points of the two parts, in the world [m]; NaN if there is no pair.
     gradient : (..., nv)
         The rate of the distance is `gradient @ v`.
     error_bound : (...)
@@ -111,7 +111,7 @@ def distance(
     ['panda_link6' 'ball'] (7,)
     """
     query, bound = _prepared(robot, world, allowed, pairs, max_distance, resolution)
-    if exact:
+    if flag("exact", exact):
         configurations = numbers("q", q, robot.nq)
         return Distance(*ExactDistances(query).smallest(configurations, bound))
     found = _core.collision_distance(robot, query.core, q, UNLIMITED if bound == np.inf else bound)

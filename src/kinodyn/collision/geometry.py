@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from kinodyn.description import types
@@ -43,6 +44,7 @@ class LinkGeometry:
     T_link_shape: Array
 
 
+@check_types
 def robot_geometry(robot: Robot) -> tuple[LinkGeometry, ...]:
     """Return the collision shapes of a robot, in the order of its links.
 

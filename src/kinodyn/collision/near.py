@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive, vector
 from kinodyn.collision.distance import distance
@@ -38,6 +39,7 @@ class NearPair(NamedTuple):
     points: Array
 
 
+@check_types
 def near_pairs(
     robot: Robot,
     q: ArrayLike,

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from kinodyn.collision.cache import cached_table, content_key
@@ -80,6 +81,7 @@ class AllowedPairs:
         return len(self.reasons)
 
 
+@check_types
 def allowed_pairs(robot: Robot) -> AllowedPairs:
     """Find the pairs of links whose collision need not be checked.
 
@@ -111,6 +113,7 @@ def allowed_pairs(robot: Robot) -> AllowedPairs:
     return _FOUND[robot.description]
 
 
+@check_types
 def write_srdf(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     """Write the allowed pairs of a robot as an SRDF document.
 

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.collision.clearances import link_clearances
@@ -31,6 +32,7 @@ MIN_RESOLUTION = 0.0015  # [m]
 _KNOWN: WeakKeyDictionary[Description, SphereSet] = WeakKeyDictionary()
 
 
+@check_types
 def robot_spheres(robot: Robot, resolution: float | None = None, *, progress: bool = True) -> SphereSet:
     """Return spheres that cover the collision shapes of a robot.
 

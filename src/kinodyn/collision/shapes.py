@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive, positive_vector, triangle_indices
 from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
@@ -57,6 +58,7 @@ class Box(Solid):
         return box_mesh(self.size)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class Sphere(Solid):
@@ -77,6 +79,7 @@ class Sphere(Solid):
         return revolved_mesh(self.radius, 0.0, rings(self.radius, tolerance))
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class Cylinder(Solid):
@@ -98,6 +101,7 @@ class Cylinder(Solid):
         return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance), caps=False)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class Capsule(Solid):
@@ -142,6 +146,7 @@ class Ellipsoid(Solid):
         return TriangleMesh(unit.vertices * self.radii, unit.faces)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class Mesh(Solid):
@@ -170,6 +175,7 @@ class Mesh(Solid):
         return TriangleMesh(self.vertices, self.faces)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class HeightField(Solid):
@@ -208,6 +214,7 @@ class HeightField(Solid):
         return field_mesh(self.heights, self.size, self.base)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class PointCloud:

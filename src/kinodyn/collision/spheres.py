@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
 from kinodyn.collision.geometry import robot_geometry
@@ -28,6 +29,7 @@ Resolutions = tuple[float, ...]
 _SETS: WeakKeyDictionary[Description, dict[float | Resolutions, SphereSet]] = WeakKeyDictionary()
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class SphereSet:
@@ -69,6 +71,7 @@ class SphereSet:
         for array in (self.bounding, self.coarse, self.coarse_start, self.fine, self.fine_start):
             array.flags.writeable = False
 
+    @check_types
     def of_link(self, link: str) -> Array:
         """Return the fine spheres of one link.
 

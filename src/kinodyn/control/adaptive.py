@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.control.controller import Clock, Signals
@@ -55,6 +56,7 @@ class AdaptiveControl(SlidingController):
     Slotine and Li, "Applied Nonlinear Control", 1991, section 8.2.
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

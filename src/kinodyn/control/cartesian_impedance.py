@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics, kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.control.controlled_frame import FrameErrors
@@ -84,6 +85,7 @@ class CartesianImpedance(FrameController):
     True
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.control.controller import Signals, TorqueController
 from kinodyn.control.equations import Equations, apply, eliminate_base
@@ -47,6 +48,7 @@ class ComputedTorque(TorqueController):
     (6,)
     """
 
+    @check_types
     def __init__(
         self, robot: Robot, target: JointTarget, gains: Gains, *, torque_limits: ArrayLike | None = None
     ) -> None:

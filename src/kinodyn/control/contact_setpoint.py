@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers, positive
 from kinodyn.control.cones import Patch
@@ -49,6 +50,7 @@ class ContactSetpoint:
         Rate [1/s] of the feedback that stops a moving contact, and returns it to its target if it has one.
     """
 
+    @check_types
     def __init__(self, robot: Robot, contact: Constraint, stabilise: float | tuple[float, float]) -> None:
         if not isinstance(contact, Contact | Loop):
             raise InputError(f"contacts must be Contact or Loop objects, got {contact!r}")

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class Gains:

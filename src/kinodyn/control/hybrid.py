@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_rotation, nonnegative, numbers
 from kinodyn.control.controller import Signals
@@ -72,6 +73,7 @@ class HybridForceMotion(FrameController):
     approach for motion and force control of robot manipulators: the operational space formulation", 1987, eq. 38.
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

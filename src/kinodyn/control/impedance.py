@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import symmetric
 from kinodyn.control.controller import Signals, TorqueController
@@ -67,6 +68,7 @@ class JointImpedance(TorqueController):
     "Impedance control: an approach to manipulation", 1985.
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import distinct_names, instance, one_of, positive
 from kinodyn.control.contact_setpoint import ContactSetpoint
@@ -23,7 +24,7 @@ from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, TorqueLimit, VelocityLimit
 from kinodyn.limits.bounds import JointBounds, by_joint
 from kinodyn.limits.limit import RowLimit, checked_limits
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.tasks.task import Task
 
@@ -83,6 +84,7 @@ class InverseDynamicsQP:
     solved 9.81
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -97,7 +99,6 @@ class InverseDynamicsQP:
         force_weight: float = 1e-2,
         stabilise: float | tuple[float, float] = 20.0,
     ) -> None:
-        require_robot(robot)
         if not robot.mass > 0:
             raise InputError(f"{robot.name!r} has no moving mass and needs no torques")
         one_of("mode", mode, MODES)
@@ -114,8 +115,6 @@ class InverseDynamicsQP:
         self._tasks: dict[str, Task] = {}
         self._setpoints: dict[str, ContactSetpoint] = {}
         self._plan: ControlPlan | None = None
-        for name, given in (("tasks", tasks), ("contacts", contacts)):
-            instance(name, given, Iterable, "a list")
         self.add(*tasks, *contacts)
 
     def __repr__(self) -> str:

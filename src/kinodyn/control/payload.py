@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.control.controller import TorqueController
@@ -21,6 +22,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class Payload:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.control.controller import Signals, TorqueController
 from kinodyn.control.equations import apply
@@ -50,6 +51,7 @@ class PDGravity(TorqueController):
     True
     """
 
+    @check_types
     def __init__(
         self, robot: Robot, target: JointTarget, gains: Gains, *, torque_limits: ArrayLike | None = None
     ) -> None:
@@ -72,6 +74,7 @@ class PDGravity(TorqueController):
         return tau, signals
 
 
+@check_types
 def joint_inertia(robot: Robot, q: ArrayLike) -> Array:
     """Compute the inertia of each joint with the others locked: the diagonal of the mass matrix.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers
 from kinodyn.control.controller import Signals
@@ -48,6 +49,7 @@ class RobustControl(SlidingController):
     control of robot manipulators", 1992.
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

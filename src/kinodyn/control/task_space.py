@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.control.controller import Signals
@@ -71,6 +72,7 @@ class OperationalSpaceControl(FrameController):
     True
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -139,6 +141,7 @@ class TaskSpaceControl(OperationalSpaceControl):
     J. Y. S. Luh, M. W. Walker and R. P. C. Paul, "Resolved-acceleration control of mechanical manipulators", 1980.
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.description.types import Description
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
+@check_types
 def cut(robot: Robot, *joints: str) -> Robot:
     """Return the part of a robot that ends with the links of the named joints.
 
@@ -31,7 +33,6 @@ def cut(robot: Robot, *joints: str) -> Robot:
     >>> kd.derivation.cut(kd.load("puma560"), "joint3").joint_names
     ('joint1', 'joint2', 'joint3')
     """
-    require_robot(robot)
     ends = {robot.joint(name).name for name in joints}
     description = _without(robot.description, _links_beyond(robot.description, ends))
     names = {joint.name for joint in description.joints}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import one_of
 from kinodyn.derivation.energy import Matrix, mass_matrix, potential_energy
 from kinodyn.derivation.expressions import Writer
@@ -16,6 +17,7 @@ MAX_COORDINATES = 6
 _ALLOWED = ("revolute", "continuous", "prismatic", "planar")
 
 
+@check_types
 def lagrange(robot: Robot, *, parameters: Parameters = "numbers") -> LagrangeModel:
     """Derive the equation of motion d/dt dT/dqd - dT/dq + dV/dq = tau of a robot symbolically.
 

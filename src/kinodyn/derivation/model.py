@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.derivation.expressions import Compiled, Writer, to_latex, to_text
@@ -124,6 +125,7 @@ class LagrangeModel:
         returned = ", ".join(f"tau{i}" for i in range(1, len(results) + 1))
         return "\n".join([*lines, f"    return numpy.stack(numpy.broadcast_arrays({returned}), axis=-1)", ""])
 
+    @check_types
     def mass_matrix(self, q: ArrayLike, *, parameters: Mapping[str, float] | None = None) -> Array:
         """Evaluate the mass matrix.
 
@@ -139,6 +141,7 @@ class LagrangeModel:
         """
         return self._evaluate("M", (q,), parameters)
 
+    @check_types
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, parameters: Mapping[str, float] | None = None) -> Array:
         """Evaluate the Coriolis matrix.
 
@@ -154,6 +157,7 @@ class LagrangeModel:
         """
         return self._evaluate("C", (q, v), parameters)
 
+    @check_types
     def gravity(self, q: ArrayLike, *, parameters: Mapping[str, float] | None = None) -> Array:
         """Evaluate the generalised forces of gravity.
 
@@ -169,6 +173,7 @@ class LagrangeModel:
         """
         return self._evaluate("g", (q,), parameters)[..., 0]
 
+    @check_types
     def inverse(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: Mapping[str, float] | None = None
     ) -> Array:

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.description.types import Inertia
 from kinodyn.dynamics import Wrenches
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
+@check_types
 def projected_newton_euler(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
 ) -> Array:
@@ -44,7 +46,6 @@ def projected_newton_euler(
     >>> kd.derivation.projected_newton_euler(robot, [0.0, np.pi / 2], [1.0, 1.0], [0.0, 0.0]).round(3)
     array([13.215,  0.5  ])
     """
-    require_robot(robot)
     v, a = numbers("v", v, robot.nv), numbers("a", a, robot.nv)
     tau = sum(link_forces(robot, q, v, a).values(), _joint_forces(robot, v, a))
     for frame, wrench in _checked(wrenches).items():
@@ -52,6 +53,7 @@ def projected_newton_euler(
     return np.asarray(tau)
 
 
+@check_types
 def link_forces(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> dict[str, Array]:
     """Compute the generalised forces that each link with inertia needs.
 
@@ -65,7 +67,6 @@ def link_forces(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> dict[
     -------
     dict of link -> (..., nv)
     """
-    require_robot(robot)
     return {
         link.name: _link_force(robot, q, v, a, link.name, link.inertia)
         for link in robot.description.links

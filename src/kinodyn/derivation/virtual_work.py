@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.derivation.newton_euler import project, projected_newton_euler
@@ -51,6 +52,7 @@ class VirtualWork(NamedTuple):
     G: Array
 
 
+@check_types
 def virtual_work(
     robot: Robot,
     q: ArrayLike,
@@ -99,6 +101,7 @@ def virtual_work(
     return VirtualWork(tau, multipliers, v, a, G)
 
 
+@check_types
 def reduced_dynamics(
     robot: Robot, q: ArrayLike, u: ArrayLike, constraints: Constraints, *, independent: Sequence[int]
 ) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Literal
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import one_of
 from kinodyn.description.types import Description, Joint, Link
 
@@ -22,6 +23,7 @@ def check_base(base: object) -> None:
         one_of("base", base, ("fixed", "floating"))
 
 
+@check_types
 def with_base(description: Description, base: Base | None = None) -> Description:
     """Return the description with the requested base, and its attribute `base` set accordingly.
 

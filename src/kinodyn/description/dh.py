@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import one_of, one_pose
+from kinodyn.checks import one_pose, vector
 from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 from kinodyn.description.validation import validate
 from kinodyn.display import displayed
@@ -68,6 +69,7 @@ class DH:
     name: str | None = None
 
 
+@check_types
 def description_from_dh(
     rows: Sequence[DH],
     *,
@@ -108,8 +110,8 @@ def description_from_dh(
     >>> [joint.name for joint in arm.joints if joint.kind != "fixed"]
     ['joint1', 'joint2']
     """
-    one_of("convention", convention, ("standard", "modified"))
     _check_rows(rows)
+    down = vector("gravity", gravity, 3)
     joints = [] if base is None else [Joint("base_fixed", "fixed", "world", "base", _pose(base, "base"))]
     links = [] if base is None else [Link("world")]
     links.append(Link("base"))
@@ -126,7 +128,7 @@ def description_from_dh(
         frames=() if tool is None else (Frame("tool", tip, _pose(tool, "tool")),),
         chains={"arm": tuple(joint.name for joint in joints if joint.kind != "fixed")},
         end_effectors={"tool": tip if tool is None else "tool"},
-        gravity=gravity,
+        gravity=(float(down[0]), float(down[1]), float(down[2])),
     )
     validate(description)
     return description

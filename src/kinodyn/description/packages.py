@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import unquote
 
 from kinodyn.checks import as_path
@@ -13,7 +14,7 @@ from kinodyn.description.roots import Roots, environment_paths
 from kinodyn.description.xml_tree import read_xml
 from kinodyn.errors import DescriptionError
 
-PackageDirs = Sequence[str | os.PathLike[str]]
+PackageDirs: TypeAlias = Sequence[str | os.PathLike[str]] | str | os.PathLike[str]
 
 NEAR = 2  # folders above a description where files of a missing package are searched
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)

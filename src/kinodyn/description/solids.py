@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.description.types import Inertia
 
@@ -29,6 +30,7 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+@check_types
 def sphere(mass: float, radius: float, com: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
     """Compute the inertia of a uniform solid sphere.
 
@@ -46,6 +48,7 @@ def sphere(mass: float, radius: float, com: Sequence[float] = (0.0, 0.0, 0.0)) -
     return Inertia(mass, np.array(com, dtype=float), np.eye(3) * (0.4 * mass * radius**2))
 
 
+@check_types
 def cylinder(
     mass: float,
     radius: float,
@@ -75,6 +78,7 @@ def cylinder(
     return Inertia(mass, np.array(com, dtype=float), np.diag(moments))
 
 
+@check_types
 def box(mass: float, size: Sequence[float], com: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
     """Compute the inertia of a uniform solid box.
 
@@ -94,6 +98,7 @@ def box(mass: float, size: Sequence[float], com: Sequence[float] = (0.0, 0.0, 0.
     return Inertia(mass, np.array(com, dtype=float), np.diag(mass / 12.0 * (squares.sum() - squares)))
 
 
+@check_types
 def principal(mass: float, com: Sequence[float], moments: Sequence[float]) -> Inertia:
     """Create the inertia whose principal axes are the link axes.
 
@@ -112,6 +117,7 @@ def principal(mass: float, com: Sequence[float], moments: Sequence[float]) -> In
     return Inertia(mass, np.array(com, dtype=float), np.diag(np.array(moments, dtype=float)))
 
 
+@check_types
 def symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0, yz: float = 0.0) -> Array:
     """Create a symmetric 3x3 matrix from its six entries.
 
@@ -127,6 +133,7 @@ def symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0,
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+@check_types
 def about_origin(inertia: Inertia) -> Array:
     """Compute the rotational inertia about the origin of the link frame (parallel-axis theorem).
 
@@ -142,6 +149,7 @@ def about_origin(inertia: Inertia) -> Array:
     return inertia.matrix + inertia.mass * _offset(inertia.com)
 
 
+@check_types
 def combine(parts: Iterable[Inertia]) -> Inertia:
     """Compute the inertia of rigidly connected bodies.
 
@@ -162,6 +170,7 @@ def combine(parts: Iterable[Inertia]) -> Inertia:
     return Inertia(mass, com, origin - mass * _offset(com))
 
 
+@check_types
 def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
     """Compute the inertia that remains when parts are removed from a body.
 
@@ -181,6 +190,7 @@ def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
     return combine([whole, *negatives])
 
 
+@check_types
 def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
     """Return whether some distribution of positive mass has this inertia.
 

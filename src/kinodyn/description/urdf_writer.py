@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import instance
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Shape
 from kinodyn.errors import DescriptionError
 from kinodyn.tables.output import write_text
@@ -19,6 +19,7 @@ from kinodyn.tables.output import write_text
 _NO_LIMIT = sys.float_info.max
 
 
+@check_types
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
     """Write a description as URDF.
 
@@ -51,7 +52,6 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     >>> write_urdf(humanoid()).splitlines()[1]
     '<robot name="humanoid">'
     """
-    instance("description", description, Description, "a Description, as robot.description is")
     robot = Element("robot", name=description.name)
     for link in description.links:
         _add_link(robot, link)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from kinodyn.argument_types import check_types
 from kinodyn.description.check_tree import check_mimics, check_names, check_tree
 from kinodyn.description.check_values import check_joints, check_masses, check_transforms
 from kinodyn.description.types import Description
 
 
+@check_types
 def validate(description: Description) -> None:
     """Check a description, in time linear in the number of links.
 

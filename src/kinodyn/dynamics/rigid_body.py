@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.model.robot import Robot, require_robot
@@ -260,6 +261,7 @@ class MassFactor:
         Positive.
     """
 
+    @check_types
     def __init__(self, robot: Robot, packed: Array) -> None:
         self._robot = robot
         self._packed = packed

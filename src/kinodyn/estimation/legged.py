@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import feet as feet_of
 from kinodyn.balance.foot import Foot
@@ -19,7 +20,7 @@ from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation.contact_ekf import ContactEKF
 from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import quaternion
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 TOUCHDOWN_LOAD = 0.1  # fraction of the weight above which a foot is in stance; below half of it, it has lifted off
 SETTLING_TIME = 0.05  # [s] after touchdown in which a foot still moves
@@ -70,6 +71,7 @@ class LeggedEstimator:
     ('left_sole', 'right_sole')
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -78,16 +80,11 @@ class LeggedEstimator:
         noise: SensorNoise | None = None,
         ground: Plane | None = None,
     ) -> None:
-        require_robot(robot)
         self.feet = tuple(feet_of(robot) if feet is None else list_of("feet", feet, Foot, "feet"))
-        if noise is not None:
-            instance("noise", noise, SensorNoise, "a SensorNoise")
         if robot.base != "floating":
             raise InputError(f"robot {robot.name!r} has a fixed base, whose state needs no estimation")
         if not self.feet:
             raise InputError("feet is empty; an IMU alone drifts within seconds")
-        if ground is not None and not isinstance(ground, Plane):
-            raise InputError(f"ground must be a contact.Plane or None, got {ground!r}")
         self.robot, self.noise, self.ground = robot, noise or SensorNoise(), ground
         flat = [len(foot.corners) >= 3 for foot in self.feet]
         self._filter = ContactEKF(flat, self.noise, robot.gravity)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import nonnegative, positive
 from kinodyn.display import displayed
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class SensorNoise:

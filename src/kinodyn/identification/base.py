@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.identification.model import Model, make_model
@@ -57,6 +58,7 @@ class BaseParameters:
         return "\n".join([*lines, "without effect: " + (", ".join(silent) or "none")])
 
 
+@check_types
 def base_parameters(
     robot: Robot, *, terms: Sequence[str] = ("viscous", "coulomb"), seed: int | np.random.Generator = 0
 ) -> BaseParameters:

@@ -19,12 +19,14 @@ import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
 from kinodyn.arrays import Array
+from kinodyn.errors import InputError
 from kinodyn.identification.inertias import BASIS, pseudo_inertia
 from kinodyn.identification.reduction import Reduced
 
 MAX_STEPS = 200
 NEWTON_DECREMENT = 1e-10  # half the squared Newton decrement: the remaining decrease of the objective
 ARMIJO = 1e-4
+MIN_SPREAD = 1e-9  # of the prior; below, it alone decides
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +113,8 @@ class Optimum:
 
 def fit_consistent(problem: Reduced, prior: Prior, spread: float) -> Optimum:
     """Minimise; the covariance is the inverse of the Hessian at the minimum (Laplace's approximation)."""
+    if spread < MIN_SPREAD:
+        raise InputError(f"prior_spread must be at least {MIN_SPREAD:g}, got {spread:g}")
     S, weight = prior.whitening(), 1.0 / spread**2
     A = problem.R @ S
 

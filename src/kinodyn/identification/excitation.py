@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import minimize
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, one_of, positive
 from kinodyn.errors import InputError
@@ -28,6 +29,7 @@ DIFFERENCE_STEP = 1e-5  # step of finite differences, for coefficients of about 
 VARIABLES_PER_PART = 1000  # divided by their number: entries of the gradient between two calls of progress
 
 
+@check_types
 def exciting_trajectory(
     robot: Robot,
     *,

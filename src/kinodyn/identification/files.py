@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.columns import base_rows, groups
 from kinodyn.identification.measurements import Measurements, measurements
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
+@check_types
 def read(
     path: str | os.PathLike[str],
     robot: Robot,
@@ -52,7 +54,6 @@ def read(
     UnknownNameError
         If the robot does not have the joint or frame of a column.
     """
-    require_robot(robot)
     file = Path(path)
     table = tables.read(file, max_bytes=max_bytes).columns
     if "" in table:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import one_of, positive
 from kinodyn.errors import InputError
@@ -25,6 +26,7 @@ MAX_UNOBSERVED = 1e-4  # fraction of an identified combination that lies in the 
 MAX_SPREAD = 0.5  # of an identified combination: maximum posterior over prior standard deviation
 
 
+@check_types
 def fit(
     robot: Robot,
     data: Measurements,

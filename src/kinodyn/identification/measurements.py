@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import base_rows, groups, labels
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 UNIT_TOLERANCE = 1e-3  # of the norm of a recorded quaternion: files have few digits
 
@@ -91,6 +92,7 @@ class Measurements:
             raise InputError(f"{len(self)} samples cannot be cut at a fraction of {fraction}; record more")
         return self[:cut], self[cut:]
 
+    @check_types
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file that `read` reads.
 
@@ -110,6 +112,7 @@ class Measurements:
         tables.write(path, columns)
 
 
+@check_types
 def measurements(
     robot: Robot,
     time: ArrayLike,
@@ -147,7 +150,6 @@ def measurements(
     UnknownNameError
         For a wrench on a frame that the robot does not have.
     """
-    require_robot(robot)
     t = _times(time)
     n = len(t)
     for frame in wrenches or {}:
@@ -167,6 +169,7 @@ def measurements(
     )
 
 
+@check_types
 def join(*parts: Measurements) -> Measurements:
     """Concatenate measurements of one robot: several runs, or the parts on both sides of a gap.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn import dynamics, kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -48,6 +49,7 @@ class Model:
         """Number of inertial parameters, which come first: ten for each moving link."""
         return 10 * len(self.robot.parameter_links)
 
+    @check_types
     def indices(self, term: str) -> slice:
         """Return the indices of the parameters of one term in x.
 
@@ -93,6 +95,7 @@ class Model:
                 Y[..., joint.v, column] = signals[term][..., joint.v]
         return Y
 
+    @check_types
     def known_torques(self, data: Measurements) -> Array:
         """Compute the torques that are not fitted: of wrenches, and of armature and damping not in `terms`.
 
@@ -116,6 +119,7 @@ class Model:
             known -= np.einsum("nij,ni->nj", J, wrench)
         return known
 
+    @check_types
     def predict(self, data: Measurements, x: Array) -> Array:
         """Compute the torques along a recording.
 

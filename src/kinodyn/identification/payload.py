@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import lstsq, qr
 
 from kinodyn import dynamics, kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.display import displayed
@@ -72,6 +73,7 @@ class PayloadEstimate:
     robot: Robot
 
 
+@check_types
 def payload(robot: Robot, data: Measurements, frame: str, *, prior_spread: float = 3.0) -> PayloadEstimate:
     """Identify the payload that a frame of a known robot carries.
 

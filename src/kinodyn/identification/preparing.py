@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import BSpline, CubicSpline, make_lsq_spline
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.errors import InputError
@@ -27,6 +28,7 @@ WEIGHTS = (-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60)
 HALF_WIDTH = 3  # of the differences
 
 
+@check_types
 def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | None = None) -> Measurements:
     """Resample, filter and differentiate a recording.
 

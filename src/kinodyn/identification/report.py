@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import KinodynError
@@ -140,6 +141,7 @@ class Identification:
         """Constant torques (nv,), zero unless "offset" was fitted."""
         return self._by_row("offset", np.zeros(self.prior.nv))
 
+    @check_types
     def predict(self, data: Measurements) -> Array:
         """Predict the torques along a recording.
 
@@ -153,6 +155,7 @@ class Identification:
         """
         return self.model.predict(data, self.after)
 
+    @check_types
     def residuals(self, data: Measurements | None = None) -> Array:
         """Compute the root mean square of measured minus predicted torques.
 
@@ -168,6 +171,7 @@ class Identification:
         """
         return self._rms(self.test if data is None else data, self.after)
 
+    @check_types
     def prior_residuals(self, data: Measurements | None = None) -> Array:
         """Compute the residuals for the robot before the fit, as in `residuals`.
 
@@ -210,6 +214,7 @@ class Identification:
         )
         return "\n\n".join("\n".join(section) for section in sections)
 
+    @check_types
     def plot(self, path: str | None = None) -> Figure:
         """Plot measured and predicted torques over time, held-out samples shaded.
 

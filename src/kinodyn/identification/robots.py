@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import known_names, numbers
 from kinodyn.description.types import Joint
 from kinodyn.errors import InputError
 from kinodyn.identification.inertias import as_inertia, is_physically_consistent
 from kinodyn.model.compile import JointInfo, link_order
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
+@check_types
 def with_parameters(
     robot: Robot,
     parameters: ArrayLike,
@@ -76,6 +78,7 @@ def with_parameters(
     return Robot(replace(robot.description, links=links, joints=joints), gravity=robot.gravity)
 
 
+@check_types
 def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -> Robot:
     """Return a robot in which only the named joints move, and all others are fixed.
 
@@ -101,7 +104,6 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
     >>> arm.nv, arm.base
     (7, 'fixed')
     """
-    require_robot(robot)
     own = [joint.name for joint in robot.joints if joint.mimic is None]
     if not known_names("joints", joints, "joint", own):
         raise InputError("joints must be at least one name of a joint that moves, got none")

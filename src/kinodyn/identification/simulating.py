@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.errors import InputError
@@ -16,6 +17,7 @@ from kinodyn.identification.measurements import Measurements, measurements
 from kinodyn.model.robot import Robot, _generator
 
 
+@check_types
 def torques(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None
 ) -> Array:
@@ -37,6 +39,7 @@ def torques(
     return np.asarray(tau + robot.friction * np.sign(np.asarray(v, dtype=float)))
 
 
+@check_types
 def simulate(
     robot: Robot,
     time: ArrayLike,

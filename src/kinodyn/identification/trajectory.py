@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
 from kinodyn.display import displayed
@@ -79,6 +80,7 @@ class ExcitingTrajectory:
         rate = positive("rate", rate)
         return np.arange(round(integer("periods", periods, 1) * self.period * rate)) / rate
 
+    @check_types
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an NPZ file of plain arrays.
 
@@ -91,6 +93,7 @@ class ExcitingTrajectory:
         tables.write_file(path, lambda stream: np.savez_compressed(stream, format=FORMAT, **content))  # type: ignore[arg-type]
 
     @classmethod
+    @check_types
     def load(cls, path: str | os.PathLike[str]) -> ExcitingTrajectory:
         """Read a trajectory that `save` wrote; nothing in it is unpickled.
 

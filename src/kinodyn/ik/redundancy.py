@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
+from kinodyn.checks import vector
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Problem
 from kinodyn.ik.result import Attempt, joined
@@ -200,10 +201,7 @@ def _given(problem: Problem, function: Callable[[Array], ArrayLike]) -> Cost:
     """Return the cost of a user's function of q (n, nq); its gradient comes from central differences."""
 
     def value(q: Array, _: NDArray[np.intp]) -> Array:
-        result = np.asarray(function(q), dtype=float)
-        if result.shape != q.shape[:1] or not np.isfinite(result).all():
-            raise InputError(f"prefer must return finite numbers ({len(q)},) for q {q.shape}, got shape {result.shape}")
-        return result
+        return vector(f"the result of prefer for q {q.shape}", function(q), len(q))
 
     def gradient(q: Array, rows: NDArray[np.intp]) -> Array:
         robot, step = problem.robot, 1e-5

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import integer, positive
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import UnknownNameError
 from kinodyn.ik.free import Collision, FreeSolutions
 from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
@@ -25,7 +25,10 @@ from kinodyn.ik.search import MAX_STARTS, best_effort, decide_collisions, search
 from kinodyn.ik.starts import initial_start, parallel_starts
 from kinodyn.model.robot import Robot
 
+MAX_ITERATIONS = 10**8  # of each start
 
+
+@check_types
 def solve(
     robot: Robot,
     targets: Mapping[str, ArrayLike],
@@ -188,11 +191,9 @@ def _result(problem: Problem, best: Attempt, status: NDArray[np.str_], batch: tu
 
 
 def _method(name: str, iterations: int | None) -> Method:
-    if not isinstance(name, str) or name not in METHODS:
-        raise UnknownNameError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     if iterations is None:
         return METHODS[name]
-    integer("iterations", iterations, 1)
+    integer("iterations", iterations, 1, MAX_ITERATIONS)
     return replace(METHODS[name], iterations=int(iterations))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, integer, nonnegative, numbers, positive
 from kinodyn.errors import InputError
@@ -13,9 +14,10 @@ from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.tracked_frame import TrackedFrame
 from kinodyn.ik.tracking.tracker import Tracker
 from kinodyn.model.chain import configuration, frame_name
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
+@check_types
 def track(
     robot: Robot,
     T_path: MatrixLike,
@@ -88,7 +90,6 @@ def track(
     >>> bool(path.success), str(path.status), path.q[: path.reached].shape
     (False, 'unreachable', (88, 7))
     """
-    require_robot(robot)
     name = frame_name(robot, frame)
     T = as_pose(T_path, "T_path")
     if T.ndim < 3 or 0 in T.shape:

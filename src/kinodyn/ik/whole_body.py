@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import distinct_names, integer, list_of, nonnegative, positive
 from kinodyn.display import displayed
@@ -21,7 +22,7 @@ from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, VelocityLimit
 from kinodyn.limits.bounds import UNLIMITED, JointBounds
 from kinodyn.limits.limit import checked_limits
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
 from kinodyn.tasks.table import TaskTable
 from kinodyn.tasks.task import Task
@@ -63,10 +64,10 @@ class WholeBody:
     True
     """
 
+    @check_types
     def __init__(
         self, robot: Robot, tasks: Sequence[Task], limits: Sequence[Limit] | None = None, *, damping: float = 0.05
     ) -> None:
-        require_robot(robot)
         nonnegative("damping", damping)
         self.robot = robot
         self.damping = float(damping)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -45,6 +46,7 @@ class Step:
 
     __slots__ = ("_active", "_dt", "_errors", "_info", "_q0", "_solver", "q", "v")
 
+    @check_types
     def __init__(self, solver: WholeBody, q0: Array, dt: float, found: _core.WholeBody) -> None:
         self._solver, self._q0, self._dt = solver, q0, dt
         self.q, self.v = found.q, found.v
@@ -103,6 +105,7 @@ class WholeBodyResult:
         Steps taken.
     """
 
+    @check_types
     def __init__(
         self,
         solver: WholeBody,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.collision.fitting import placed_triangles
 from kinodyn.collision.geometry import robot_geometry
@@ -38,6 +39,7 @@ def _rerun() -> ModuleType:
         raise KinodynError("Rerun needs its library: pip install 'kinodyn[rerun]'") from cause
 
 
+@check_types
 def save(recording: Recording, robot: Robot, path: str | os.PathLike[str]) -> None:
     """Write a recording with the robot for Rerun's viewer: `rerun run.rrd` shows it.
 

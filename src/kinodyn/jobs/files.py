@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.jobs.sources import Part, Source, content_hash
@@ -40,6 +41,7 @@ class Files:
     ['a.csv', 'b.csv']
     """
 
+    @check_types
     def __init__(
         self, paths: Sequence[str | os.PathLike[str]] | str | os.PathLike[str], suffixes: Sequence[str] | str = ()
     ) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.checks import integer
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -45,6 +46,7 @@ class SampleBatch:
     start: int
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class Samples:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.jobs.manifest import JobDescription, JobFolder
@@ -103,6 +104,7 @@ class JobResult:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+@check_types
 def open_job(folder: str | os.PathLike[str]) -> JobResult:
     """Open the output of a job.
 

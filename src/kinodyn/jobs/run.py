@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import integer
 from kinodyn.errors import InputError
 from kinodyn.jobs.engines import open_engine
@@ -24,6 +25,7 @@ SHARDS = 64  # at least that many, unless the inputs are few: progress is visibl
 MAX_SHARDS = 10_000_000
 
 
+@check_types
 def map(
     function: Callable[[Any], Any],
     inputs: Any,

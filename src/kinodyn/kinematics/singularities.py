@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import known_names, positive
 from kinodyn.display import displayed
@@ -44,6 +45,7 @@ class Ellipsoid(NamedTuple):
     radii: Array
 
 
+@check_types
 def manipulability(
     robot: Robot, q: ArrayLike, frame: str | int, *, part: str = "all", joints: Sequence[str] | None = None
 ) -> Array:
@@ -79,6 +81,7 @@ def manipulability(
     return result
 
 
+@check_types
 def singular_values(
     robot: Robot,
     q: ArrayLike,
@@ -110,6 +113,7 @@ def singular_values(
     return _singular_values(_jacobian(robot, q, frame, part, characteristic_length, joints))
 
 
+@check_types
 def condition_number(
     robot: Robot,
     q: ArrayLike,
@@ -141,6 +145,7 @@ def condition_number(
     return result
 
 
+@check_types
 def is_singular(
     robot: Robot,
     q: ArrayLike,
@@ -172,6 +177,7 @@ def is_singular(
     return np.asarray(s[..., -1] < threshold)
 
 
+@check_types
 def velocity_ellipsoid(
     robot: Robot,
     q: ArrayLike,
@@ -202,6 +208,7 @@ def velocity_ellipsoid(
     return Ellipsoid(axes, _singular_values(J))
 
 
+@check_types
 def force_ellipsoid(
     robot: Robot,
     q: ArrayLike,

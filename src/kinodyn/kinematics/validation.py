@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, Mask, MatrixLike
 from kinodyn.checks import as_pose, broadcast, numbers
 from kinodyn.display import displayed
@@ -160,6 +161,7 @@ class PoseReport:
         )
 
 
+@check_types
 def within_limits(robot: Robot, q: ArrayLike, *, tolerance: float = 0.0) -> LimitReport:
     """Check configurations against the position limits.
 
@@ -193,6 +195,7 @@ def within_limits(robot: Robot, q: ArrayLike, *, tolerance: float = 0.0) -> Limi
     return LimitReport(np.asarray(~outside.any(axis=-1)), excess, tuple(sorted(found, key=lambda v: -v.excess)))
 
 
+@check_types
 def within_reach(
     robot: Robot,
     T: MatrixLike,
@@ -231,6 +234,7 @@ def within_reach(
     return ReachReport(possible, distance, centre, min_reach, max_reach)
 
 
+@check_types
 def reaches(
     robot: Robot,
     q: ArrayLike,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, number, positive
 from kinodyn.collision.distance import Distance, distance
@@ -87,6 +88,7 @@ class CollisionLimit(RowLimit):
     kind = "collision_limit"
     named_by_state = True
 
+    @check_types
     def __init__(
         self,
         world: World | WorldSnapshot | None = None,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers
 from kinodyn.display import displayed
@@ -45,6 +46,7 @@ class ComLimit(RowLimit):
     kind = "com_limit"
     needs_mass = True
 
+    @check_types
     def __init__(
         self,
         polygon: ArrayLike,
@@ -103,4 +105,5 @@ def _smallest_excess(normals: Array, offsets: Array) -> float:
     from scipy.optimize import linprog
 
     rows = np.column_stack([normals[:, :2], -np.ones(len(normals))])
-    return float(linprog([0.0, 0.0, 1.0], A_ub=rows, b_ub=offsets, bounds=[(None, None)] * 3).fun)
+    found = linprog([0.0, 0.0, 1.0], A_ub=rows, b_ub=offsets, bounds=[(None, None)] * 3)
+    return float(found.fun) if found.success else np.inf  # which a margin beyond all measure leads to

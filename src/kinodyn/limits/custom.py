@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.limits.limit import RowLimit
@@ -43,6 +44,7 @@ class CustomLimit(EvaluatedRows, RowLimit):
     0.5
     """
 
+    @check_types
     def __init__(self, name: str, function: Function, *, rows: int, priority: int = 1, braking: float = 10.0) -> None:
         super().__init__(name, priority, braking)
         self._evaluate_by(function, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.display import displayed
@@ -28,6 +29,7 @@ class PositionLimit(Limit):
 
     name = "position"
 
+    @check_types
     def __init__(self, margin: float = 0.0) -> None:
         self.margin = nonnegative("margin", margin)
 

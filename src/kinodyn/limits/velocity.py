@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.display import displayed
@@ -31,6 +32,7 @@ class VelocityLimit(MagnitudeLimit):
     name = "velocity"
     order = 1
 
+    @check_types
     def __init__(self, values: ArrayLike | Mapping[str, float] | None = None, *, scale: float = 1.0) -> None:
         self.values = values
         self.scale = positive("scale", scale)

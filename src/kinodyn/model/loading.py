@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import MatrixLike
 from kinodyn.description.base import Base
 from kinodyn.description.catalogue import describe, is_known
@@ -26,6 +27,7 @@ SDF_SUFFIXES = (".sdf", ".world")
 _SUFFIXES = (".urdf", ".xml", ".xacro", *SDF_SUFFIXES)
 
 
+@check_types
 def load(
     source: str | os.PathLike[str],
     *,
@@ -142,6 +144,7 @@ def load_description(
     return description if srdf is None else read_srdf(srdf, description)
 
 
+@check_types
 def from_dh(
     rows: Sequence[DH],
     *,

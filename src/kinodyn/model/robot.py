@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.description.base import Base, with_base
 from kinodyn.description.types import Description
@@ -92,6 +93,7 @@ class Robot(_core.CompiledRobot):
     parameter_links: tuple[str, ...]
     description: Description
 
+    @check_types
     def __init__(
         self,
         description: Description,
@@ -101,8 +103,6 @@ class Robot(_core.CompiledRobot):
         armature: ArrayLike | None = None,
         damping: ArrayLike | None = None,
     ) -> None:
-        if not isinstance(description, Description):
-            raise InputError(f"description must be a Description, got {type(description).__name__}")
         validate(description)
         description = with_base(description, base)
         tree = compile_tree(description)
@@ -196,6 +196,7 @@ class Robot(_core.CompiledRobot):
         changes = {name: value for name, value in given.items() if value is not None}
         return _rebuild(self.description, {**self.__dict__["_chosen"], **changes})
 
+    @check_types
     def with_payload(
         self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None
     ) -> Robot:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics, spatial
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers, positive
+from kinodyn.checks import as_pose, positive, vector
 from kinodyn.collision.query import as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -49,6 +50,7 @@ class CartesianPlan(Plan):
         return f"Cartesian{super().__repr__()[:-1]}, {self.fraction:.0%} of the motion)"
 
 
+@check_types
 def plan_cartesian(
     robot: Robot,
     start: ArrayLike,
@@ -94,7 +96,7 @@ def plan_cartesian(
     1.0
     """
     begin = time.perf_counter()
-    q0, pairs, snapshot = numbers("start", start, robot.nq), as_pairs(allowed), snapshot_of(world)
+    q0, pairs, snapshot = vector("start", start, robot.nq), as_pairs(allowed), snapshot_of(world)
     joints = group_joints(robot, group)
     names = tuple(joint.name for joint in joints)
     _require_own_frame(robot, frame, moving_dofs(robot, joints))

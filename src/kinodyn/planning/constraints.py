@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, as_rotation, numbers, positive, positive_vector
 from kinodyn.display import displayed
@@ -165,6 +166,7 @@ class Upright(Constraint):
     True
     """
 
+    @check_types
     def __init__(self, frame: str, *, axis: ArrayLike | None = None, tolerance: float = 0.1) -> None:
         self.frame = frame
         self.axis = None if axis is None else _direction("axis", axis)
@@ -196,6 +198,7 @@ class FixedOrientation(Constraint):
         Which components these are: "xyz", angles about x, then the new y, then the new z axis; or "rotation_vector".
     """
 
+    @check_types
     def __init__(
         self,
         frame: str,
@@ -247,6 +250,7 @@ class OnPlane(Constraint):
 
     kept = (False, False, True)  # which axes of the region, whose z is the direction
 
+    @check_types
     def __init__(
         self,
         frame: str,
@@ -288,6 +292,7 @@ class OnLine(OnPlane):
 
     kept = (True, True, False)
 
+    @check_types
     def __init__(
         self, frame: str, direction: ArrayLike, *, point: ArrayLike | None = None, tolerance: float = 2e-3
     ) -> None:
@@ -308,6 +313,7 @@ class InBox(Constraint):
         Pose of the centre of the box in the world.
     """
 
+    @check_types
     def __init__(self, frame: str, size: ArrayLike, pose: MatrixLike) -> None:
         self.frame, self.size = frame, positive_vector("size", size, 3)
         self.pose = as_pose(pose, "pose")
@@ -337,6 +343,7 @@ class FixedRelativePose(Constraint):
         Maximum deviation [rad].
     """
 
+    @check_types
     def __init__(
         self, frame: str, other: str, *, pose: MatrixLike | None = None, tolerance: float = 2e-3, angle: float = 1e-2
     ) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import at_most, instance, integer, nonnegative, positive
+from kinodyn.checks import at_most, integer, nonnegative, positive
 from kinodyn.collision.query import as_pairs
 from kinodyn.collision.world import World
 from kinodyn.control.computed_torque import ComputedTorque
@@ -27,6 +28,7 @@ FREQUENCY = 20.0  # [rad/s] of the computed torque controller
 MAX_TIME = 1e5  # [s] of waiting, settling and periods
 
 
+@check_types
 def execute(
     motion: Plan | PiecewisePolynomial,
     simulator: Simulator | Robot,
@@ -109,9 +111,6 @@ def execute(
     if isinstance(simulator, Robot):
         simulator = NativeSimulator(simulator)
         simulator.reset(first(0.0))
-    instance("simulator", simulator, Simulator, "a Robot or a simulator with the protocol sim.Simulator")
-    if controller is not None and not callable(controller):
-        raise InputError(f"controller must be a function of a reference, got {controller!r}")
     robot, goal = simulator.robot, first(first.duration)
     if robot is not first.robot:
         raise InputError("the motion belongs to another robot than the simulator")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import vector
 from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -126,6 +127,8 @@ class ExecutionRun:
         self.simulator, self.watch, self.options, self.robot = simulator, watch, options, simulator.robot
         self.reference, self.goal = Reference(motion), motion(motion.duration)
         self.controller = options.controller(self.reference)
+        if not callable(self.controller):
+            raise InputError(f"controller must return a function of (t, state), got {self.controller!r}")
         self.recorder = Recorder(self.robot, {})
         self.phase: Phase = "moving"
         self.status: Status = "stopped"
@@ -158,9 +161,7 @@ class ExecutionRun:
 
     def _step(self, t: float, state: State) -> None:
         """Follow the reference for a control period."""
-        tau = np.asarray(self.controller(t, state), dtype=float)
-        if tau.shape != (self.robot.nv,) or not np.isfinite(tau).all():
-            raise InputError(f"the controller must return {self.robot.nv} finite torques, got shape {tau.shape}")
+        tau = vector("the torques from the controller", self.controller(t, state), self.robot.nv)
         tau = np.clip(tau, -self.robot.limits.effort, self.robot.limits.effort)
         target = self.reference(t)
         error = float(np.abs(self.robot.difference(state.q, target)).max(initial=0.0))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.collision.query import as_pairs
@@ -70,6 +71,7 @@ class MotionPlanner:
     'done'
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -106,6 +108,7 @@ class MotionPlanner:
             "torque": torque,
         }
 
+    @check_types
     def plan_to_pose(
         self, T: ArrayLike | PoseRegion, frame: str | None = None, *, start: ArrayLike | None = None
     ) -> Plan:
@@ -154,6 +157,7 @@ class MotionPlanner:
             goal[self._columns] = given
         return self._plan(goal, start)
 
+    @check_types
     def plan_to_named(self, name: str, *, start: ArrayLike | None = None) -> Plan:
         """Plan to a named configuration of the robot.
 
@@ -170,6 +174,7 @@ class MotionPlanner:
         """
         return self._plan(name, start)
 
+    @check_types
     def plan_cartesian(
         self,
         poses: MatrixLike,
@@ -200,6 +205,7 @@ class MotionPlanner:
         options = {"group": self.group, "step": step, "angle_step": angle_step, "allowed": self._options["allowed"]}
         return plan_cartesian(self.robot, self._start(start), poses, frame or self.frame, self.world, **options)
 
+    @check_types
     def trajectory(self, found: Plan) -> PiecewisePolynomial:
         """Time a plan within the limits of the planner.
 
@@ -214,6 +220,7 @@ class MotionPlanner:
         """
         return found.trajectory(**self._limits)
 
+    @check_types
     def execute(
         self, motion: Plan | PiecewisePolynomial, simulator: Simulator | None = None, **options: Any
     ) -> Execution:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import number, numbers, positive, vector
 from kinodyn.display import displayed
 from kinodyn.layouts import layout
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class MovingObstacle:

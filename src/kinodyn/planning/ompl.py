@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
 from kinodyn.errors import InputError, KinodynError, unknown_name
@@ -58,6 +59,7 @@ def ompl_planners() -> tuple[str, ...]:
     return tuple(name for name, member in members if isinstance(member, type) and issubclass(member, base.Planner))
 
 
+@check_types
 def plan_with_ompl(
     planner: str,
     start: ArrayLike,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.checks import instance
 from kinodyn.collision import exact
 from kinodyn.collision.distance import distance
 from kinodyn.collision.spheres import RESOLUTION
@@ -156,6 +157,12 @@ class PathSearch:
                 found += [] if near is None else [End(row, near)]
         return found
 
+    def _found(self, given: SearchProblem) -> Found:
+        """Run the search; a caller's own one may return anything."""
+        found = self.run(given)
+        instance("the result of planner", found, Found, "a Found")
+        return found
+
     def search(self, start: End, goals: list[End], k: int) -> Found:
         """Search for a path on spheres in a round; an anytime planner uses all of the time if there is one."""
         end, columns = self.problem.end, self.problem.columns
@@ -169,7 +176,7 @@ class PathSearch:
         given = SearchProblem(
             query, self.settings, inner, bounds, left, seed, max_checks=checks, local_fraction=_local(k)
         )
-        found = self.run(given)
+        found = self._found(given)
         if self.anytime and found.path is not None:
             found = improve(given, found, end)
         if found.path is not None:
@@ -206,7 +213,7 @@ class PathSearch:
             given = SearchProblem(
                 query, settings, ends, bounds, seconds, seed, simplify=False, max_checks=limit, local_fraction=_local(k)
             )
-            found = self.run(given)
+            found = self._found(given)
             iterations += found.iterations
             found.iterations = iterations
             if found.path is not None:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from numpy.typing import ArrayLike
 
-from kinodyn.checks import instance, list_of, positive, seed_number
+from kinodyn.argument_types import check_types
+from kinodyn.checks import list_of, positive, seed_number
 from kinodyn.collision.query import as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -25,6 +26,7 @@ from kinodyn.planning.result import Plan
 from kinodyn.planning.settings import PlannerSettings
 
 
+@check_types
 def plan(
     robot: Robot,
     start: ArrayLike,
@@ -105,8 +107,6 @@ def plan(
     search_named(planner)  # loads OMPL if it is needed
     seed = seed_number(seed)
     constraints = list_of("constraints", constraints, Constraint, "kd.planning constraints")
-    if settings is not None:
-        instance("settings", settings, PlannerSettings, "a PlannerSettings")
     begin = time.perf_counter()
     settings, time_budget = settings or PlannerSettings(), positive("time_budget", time_budget)
     problem = Problem(robot, start, world, group, allowed, resolution, begin, begin + time_budget)

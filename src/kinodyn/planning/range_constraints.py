@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, numbers
 from kinodyn.collision.shapes import Box, Cylinder, Sphere
@@ -31,6 +32,7 @@ class InRegion(Constraint):
         In the frame [m].
     """
 
+    @check_types
     def __init__(
         self,
         frame: str,
@@ -39,8 +41,6 @@ class InRegion(Constraint):
         *,
         point: ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
-        if not isinstance(shape, (Box, Sphere, Cylinder)):
-            raise InputError(f"shape must be a Box, a Sphere or a Cylinder, got a {type(shape).__name__}")
         self.frame, self.shape, self.pose = frame, shape, as_pose(pose, "pose")
         self.point = numbers("point", point, 3)
 
@@ -69,6 +69,7 @@ class JointRange(Constraint):
         [rad or m]
     """
 
+    @check_types
     def __init__(self, joint: str, lower: float, upper: float) -> None:
         self.joint, self.lower, self.upper = joint, float(lower), float(upper)
         if not self.lower < self.upper:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, numbers, positive, vector
+from kinodyn.checks import nonnegative, numbers, positive, seed_number, vector
 from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -117,6 +118,7 @@ class ReactiveMotion:
     True
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -145,8 +147,8 @@ class ReactiveMotion:
         self._joints = JointMotions(space, q, np.flatnonzero(self._moves), bounds)
         self.period, self.horizon = positive("period", period), positive("horizon", horizon)
         self.budget = self.period if budget is None else positive("budget", budget)
-        self.margin, self._clock, self._seed = nonnegative("margin", margin), clock, seed
-        self._rng = np.random.default_rng(seed)
+        self.margin, self._clock, self._seed = nonnegative("margin", margin), clock, seed_number(seed)
+        self._rng = np.random.default_rng(self._seed)
         self.time, self.missed, self.replans, self.replans_in_motion = 0.0, 0, 0, 0
         self._planning_time = 0.0  # of the last plan [s]
         self._seen = sphere_records((), 0.0, 0.0)  # obstacles of this period
@@ -195,6 +197,7 @@ class ReactiveMotion:
             return now
         return np.where(earlier[..., None], old(np.maximum(times - old_start, 0.0), order), now)
 
+    @check_types
     def step(self, obstacles: Sequence[MovingObstacle] = ()) -> ReactiveStep:
         """Advance by a period, and decide the next motion.
 

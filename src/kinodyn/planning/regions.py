@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, flag, nonnegative
 from kinodyn.collision.query import snapshot_of
@@ -20,6 +21,7 @@ from kinodyn.spatial import as_euler, from_euler, inverse
 TOLERANCE = 1e-6  # [m, rad]
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class PoseRegion:
@@ -131,6 +133,7 @@ def draw(region: PoseRegion, alternatives: NDArray[np.intp], rng: np.random.Gene
     return np.asarray(poses @ offsets)
 
 
+@check_types
 def grasp_poses(world: World | WorldSnapshot, name: str, T_object_frame: MatrixLike) -> Array:
     """Return the poses of a frame that grasp an object of a world.
 

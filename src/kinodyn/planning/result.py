@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.collision.query import Pairs
@@ -96,6 +97,7 @@ class Plan:
             return 0.0
         return float(np.linalg.norm(self.robot.difference(self.path[:-1], self.path[1:]), axis=1).sum())
 
+    @check_types
     def trajectory(
         self,
         *,
@@ -158,6 +160,7 @@ class Plan:
         joints = [self.robot.joint(name) for name in self.group]
         return ConstraintSet(self.robot, self.path[0], joints, self.constraints, self.path).keeps
 
+    @check_types
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
         """Return a collision-free curve along the path with continuous first and second derivatives.
 

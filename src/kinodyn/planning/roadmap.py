@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, positive, seed_number, vector
 from kinodyn.collision.query import Query, as_pairs, snapshot_of
@@ -74,6 +75,7 @@ class Roadmap:
     True
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -115,6 +117,7 @@ class Roadmap:
         """Number of motions checked so far."""
         return self._graph.checked
 
+    @check_types
     def plan(
         self,
         start: ArrayLike,

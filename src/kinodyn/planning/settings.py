@@ -8,11 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import integer, positive
 from kinodyn.display import displayed
 from kinodyn.layouts import layout
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class PlannerSettings:

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import feet
 from kinodyn.balance.foot import Foot
@@ -53,6 +54,7 @@ class Standing(Constraint):
 
     moves_base = True
 
+    @check_types
     def __init__(
         self,
         feet: Sequence[Foot] | None = None,

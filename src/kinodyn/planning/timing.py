@@ -32,6 +32,7 @@ PIECE_SAMPLES = 8  # of a piece of a blend, for constraints
 MIN_REACH = 2e-3  # [rad or m] of a blend; with a smaller reach the motion stops at the corner
 MIN_SPEED_FACTOR = 1e-3
 MAX_ROUNDS = 100
+MIN_DURATION, MAX_DURATION = 1e-9, 1e5  # [s] of a motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,9 @@ def timed(
     reach, speed_scale = np.full(len(segments) + 1, blend), np.ones(len(segments))
     for _ in range(MAX_ROUNDS):
         motion = segments.timed(reach, speed_scale)
+        duration = motion.trajectory.duration
+        if len(segments) and not MIN_DURATION <= duration <= MAX_DURATION:
+            raise InputError(f"the limits give a motion of {duration:g} s; choose others")
         blocked = _blocked_blends(checks, touches, motion, keeps)
         reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
         slower = _slower(robot, motion, limits) if limits.torque else None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.display import displayed
@@ -66,6 +67,7 @@ class QP:
     array([1.5, 1.5])
     """
 
+    @check_types
     def __init__(
         self,
         H: ArrayLike,

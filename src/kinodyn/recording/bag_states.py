@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.description.messages import listed
-from kinodyn.errors import DescriptionWarning, InputError, unknown_name
+from kinodyn.errors import InputError, unknown_name, warn
 from kinodyn.identification.columns import labels
 from kinodyn.model.robot import Robot
 from kinodyn.recording.bag_topics import BASE_Q, BASE_V, odometry_state
@@ -104,7 +103,7 @@ def _velocities(seconds: Array, q: Array, v: Array, path: str) -> Array:
     absent = np.isnan(v).any(axis=0)
     if absent.any() and len(q) > 1:
         text = f"{path}: {int(absent.sum())} joints have no velocity; theirs are differences of positions"
-        warnings.warn(text, DescriptionWarning, stacklevel=6)
+        warn(text)
         v = np.where(absent, np.gradient(q, seconds, axis=0), v)
     return np.nan_to_num(v)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from kinodyn.errors import DescriptionWarning, InputError
+from kinodyn.errors import InputError, warn
 from kinodyn.identification.columns import labels
 from kinodyn.model.robot import Robot
 from kinodyn.progress import ProgressBar
@@ -70,7 +69,7 @@ def _check_joints(fields: Mapping[str, Any]) -> None:
         )
     if first and fields["tau"][:, :6].any():
         text = "generalised forces on the floating base are not written to the bag; .npz and .parquet keep them"
-        warnings.warn(text, DescriptionWarning, stacklevel=4)
+        warn(text)
 
 
 def _messages(fields: Mapping[str, Any], robot: Robot | None) -> Iterator[BagMessage]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import list_of, one_of, reals
 from kinodyn.display import displayed
@@ -29,6 +30,7 @@ LIMITS = ("lower", "upper", "velocity", "effort")
 GROUPS = ("contacts", "forces", "signals", "limits", "terrain")
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class Recording:
@@ -107,6 +109,7 @@ class Recording:
         _check(self)
 
     @classmethod
+    @check_types
     def from_robot(
         cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **more: Any
     ) -> Recording:
@@ -128,8 +131,10 @@ class Recording:
         """
         names = labels(robot)
         limits = {name: getattr(robot.limits, name) for name in LIMITS}
-        given = {"time": time, "q": q, "v": v, "tau": tau}
-        arrays: dict[str, Any] = {name: np.asarray(part, dtype=float) for name, part in given.items()}
+        for name in more:
+            if name not in cls.__dataclass_fields__:
+                raise unknown_name("attribute of a recording", name, cls.__dataclass_fields__)
+        arrays: dict[str, Any] = {"time": time, "q": q, "v": v, "tau": tau}
         described: dict[str, Any] = {
             "q_names": names.q,
             "v_names": names.v,
@@ -221,6 +226,7 @@ class Recording:
                 yield f"{group}.{name}", array
         yield from self.signals.items()
 
+    @check_types
     def array(self, name: str) -> Array:
         """Return an array by the name that `arrays` gives it.
 
@@ -252,6 +258,7 @@ class Recording:
         arrays = {name: np.asarray(array) for name, array in signals.items()}
         return replace(self, signals={**self.signals, **arrays})
 
+    @check_types
     def save(self, path: str | os.PathLike[str], *, robot: Robot | None = None) -> None:
         """Write the recording to a file, which is replaced only after everything has been written.
 
@@ -274,6 +281,7 @@ class Recording:
             files.save(vars(self), path)
 
     @staticmethod
+    @check_types
     def load(
         path: str | os.PathLike[str],
         *,
@@ -334,6 +342,7 @@ class Recording:
 
         return to_xarray(self)
 
+    @check_types
     def plot(
         self, *signals: str, columns: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
     ) -> Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import at_most, integer, positive
 from kinodyn.retarget.motion import Motion
@@ -34,6 +35,7 @@ STEP, STEP_TIME, SWING_HEIGHT = 0.45, 0.6, 0.12
 ARM, FOREARM = 0.3, 0.26
 
 
+@check_types
 def example_motion(steps: int = 3, rate: float = 60.0) -> Motion:
     """Generate a human who walks along x: z up, metres.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -50,6 +51,7 @@ class Human:
     def __len__(self) -> int:
         return len(self.points["left_hip"])
 
+    @check_types
     def middle(self, part: str) -> Array:
         """Return the middle between the left and the right point of a part.
 
@@ -64,6 +66,7 @@ class Human:
         """
         return 0.5 * (self.points[f"left_{part}"] + self.points[f"right_{part}"])
 
+    @check_types
     def length(self, first: str, second: str) -> float:
         """Measure the median distance of two parts, mean of both sides.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import Motion
@@ -72,6 +73,7 @@ SINGLE_LETTER = {name for names in PARTS.values() for name in names}  # after a 
 Mapping_ = Mapping[str, "str | Iterable[str]"]
 
 
+@check_types
 def key_points(motion: Motion, mapping: Mapping_ | str | os.PathLike[str] | None = None) -> dict[str, Array]:
     """Find the key points of a human in a motion.
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class Motion:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
-from kinodyn.errors import InputError, KinodynError
+from kinodyn.errors import KinodynError
 from kinodyn.recording import Recording
 from kinodyn.retarget.result import Retargeted
 from kinodyn.sim import Observation
@@ -80,6 +81,7 @@ class Playback:
         return self.fallen is None and self.recording.status == "complete"
 
 
+@check_types
 def play(
     clip: Retargeted,
     *,
@@ -119,8 +121,6 @@ def play(
     >>> kd.retarget.play(clip).stood
     True
     """
-    if not isinstance(clip, Retargeted):
-        raise InputError(f"clip must be the result of retarget.retarget, got {type(clip).__name__}")
     body = Biped.from_robot(clip.robot)
     task = PostureTask(body.q, weights=_upper_joints(body), name="upper body")
     task.frequency = FREQUENCY
@@ -147,6 +147,7 @@ def play(
     )
 
 
+@check_types
 def impossible(clip: Retargeted, body: Biped) -> tuple[str, ...]:
     """List the parts of a clip that the walking controller does not reproduce.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.retarget.bvh import read_bvh
 from kinodyn.retarget.markers import read_c3d, read_csv
@@ -21,6 +22,7 @@ READERS: dict[str, Callable[..., Motion]] = {
 }
 
 
+@check_types
 def read(path: str | os.PathLike[str], rate: float | None = None) -> Motion:
     """Read a human motion.
 

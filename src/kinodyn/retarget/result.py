@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import tables
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -63,6 +64,7 @@ class Retargeted:
         v = self.robot.difference(self.q[:-1], self.q[1:]) / self.dt
         return np.vstack([v, v[-1:]])
 
+    @check_types
     def in_contact(self, side: str) -> NDArray[np.bool_]:
         """Return in which frames a foot is in contact.
 
@@ -101,6 +103,7 @@ class Retargeted:
         qpos[:, 3:7] = self.q[:, [6, 3, 4, 5]]
         return qpos
 
+    @check_types
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the motion.
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.contacts import find_contacts
 from kinodyn.retarget.human import normalise
@@ -25,6 +26,7 @@ from kinodyn.retarget.targets import make_targets
 MAX_RATE = 1000.0  # [Hz]
 
 
+@check_types
 def retarget(
     motion: Motion | str | os.PathLike[str],
     robot: Robot,
@@ -72,10 +74,7 @@ def retarget(
     >>> result.report.passed
     True
     """
-    require_robot(robot)
     rate = checked_rate(rate)
-    if mirror is not None and not isinstance(mirror, bool):
-        raise InputError(f"mirror must be True, False or None, got {mirror!r}")
     began = time.perf_counter()
     body = Body.from_robot(robot)
     source = motion if isinstance(motion, Motion) else read(motion, rate)

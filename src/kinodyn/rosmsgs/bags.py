@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError, unknown_name
 from kinodyn.rosmsgs.chunks import check_bag
@@ -58,11 +59,13 @@ class Bag:
         The number of messages of each topic.
     """
 
+    @check_types
     def __init__(self, opened: Any, path: Path) -> None:
         self._opened, self._path = opened, path
         self.topics = {each.topic: each.msgtype for each in opened.connections}
         self.counts = {each.topic: each.msgcount for each in opened.connections}
 
+    @check_types
     def messages(self, topics: Iterable[str] | None = None) -> Iterator[BagMessage]:
         """Iterate over messages in the order of time.
 
@@ -138,6 +141,7 @@ def read_bag(path: str | os.PathLike[str]) -> Iterator[Bag]:
         raise InputError(f"{file} is not a readable bag: {type(cause).__name__}: {cause}") from cause
 
 
+@check_types
 def write_bag(
     path: str | os.PathLike[str],
     messages: Iterable[BagMessage],

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.rosmsgs.rosbags_library import (
     FieldType,
@@ -24,6 +25,7 @@ _DTYPES = {**_INTEGERS, **dict.fromkeys(_BYTES, "uint8"), "bool": "bool", "float
 MAX_DEPTH = 30
 
 
+@check_types
 def new(name: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> Any:
     """Create a message; fields that are not given have the defaults of their types.
 

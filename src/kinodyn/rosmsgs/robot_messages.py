@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.description.messages import listed
@@ -40,6 +41,7 @@ def single_joints(robot: Robot) -> list[JointInfo]:
     return [joint for joint in robot.joints if COORDINATES[joint.kind] == 1]
 
 
+@check_types
 def joint_state(
     robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, time: int = 0
 ) -> Any:
@@ -122,6 +124,7 @@ class JointStateReader:
         Configuration of joints that no message has mentioned; neutral by default.
     """
 
+    @check_types
     def __init__(self, robot: Robot, q: ArrayLike | None = None) -> None:
         self.robot = robot
         self._joints = {joint.name: joint for joint in single_joints(robot)}
@@ -179,6 +182,7 @@ def _checked(message: Any, field: str, names: list[str]) -> Array:
     return values
 
 
+@check_types
 def transforms(robot: Robot, q: ArrayLike, *, time: int = 0, fixed: bool | None = None) -> Any:
     """Return the poses of links in their parent links as a tf2_msgs/TFMessage.
 
@@ -225,6 +229,7 @@ def _transforms_message(links: list[tuple[str, str]], time: int, positions: Any,
     return message_class("tf2_msgs/TFMessage")(parts)
 
 
+@check_types
 def odometry(frame: str, child: str, q: Array, v: Array, *, time: int = 0) -> Any:
     """Return pose and twist of a floating base as a nav_msgs/Odometry; both sides express the twist in the base.
 
@@ -250,6 +255,7 @@ def odometry(frame: str, child: str, q: Array, v: Array, *, time: int = 0) -> An
     )
 
 
+@check_types
 def robot_description(robot: Robot) -> Any:
     """Return the URDF of a robot as the std_msgs/String of /robot_description.
 

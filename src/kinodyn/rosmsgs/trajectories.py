@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
 from kinodyn.display import displayed
@@ -23,6 +24,7 @@ DT = 0.01  # [s] between points where the pieces of a motion are not cubic
 MAX_POINTS = 1_000_000
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class JointTrajectory:
@@ -89,6 +91,7 @@ class JointTrajectory:
         header = {"stamp": stamp_of(self.stamp), "frame_id": self.frame}
         return {"header": header, "joint_names": list(self.joints), "points": points}
 
+    @check_types
     def motion(self, robot: Robot, start: ArrayLike | None = None) -> PiecewisePolynomial:
         """Return the motion through the points, as ros2_control's joint trajectory controller interpolates them.
 
@@ -163,6 +166,7 @@ def _hermite(time: Array, derivatives: Array) -> Array:
     return np.concatenate([low, high]) / h[None] ** powers[:, None, None]
 
 
+@check_types
 def joint_trajectory(
     motion: Motion, robot: Robot, *, joints: tuple[str, ...] | None = None, dt: float | None = None, stamp: int = 0
 ) -> JointTrajectory:

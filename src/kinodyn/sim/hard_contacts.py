@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core, dynamics, kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
@@ -66,6 +67,7 @@ class HardContacts:
         Maximum number of Gauss-Seidel sweeps in one step, and the change of velocity [m/s] below which they end.
     """
 
+    @check_types
     def __init__(
         self,
         contacts: Sequence[Contact],

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import flag, instance, positive
+from kinodyn.checks import positive
 from kinodyn.display import displayed
 from kinodyn.layouts import layout
 from kinodyn.model.compile import COORDINATES
@@ -19,6 +20,7 @@ NO_LIMIT = 1e300  # the core takes finite numbers only
 INERTIA_MARGIN = 4.0  # the effective inertia of a joint may be this much smaller than M_jj when others move along
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class JointStops:
@@ -60,9 +62,6 @@ class Resistance:
     @classmethod
     def from_robot(cls, robot: Robot, dt: float, stops: JointStops | None, friction: bool, slow: float) -> Resistance:
         """Collect the passive joint forces of a robot."""
-        if stops is not None:
-            instance("stops", stops, JointStops, "a JointStops")
-        flag("friction", friction)
         inertia = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
         forces = robot.friction if friction else np.zeros(robot.nv)
         stoppable = np.where(inertia > 0, INERTIA_MARGIN * dt * forces / np.where(inertia > 0, inertia, 1.0), NO_LIMIT)

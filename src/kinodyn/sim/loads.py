@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, positive, positive_vector
 from kinodyn.display import displayed
@@ -20,6 +21,7 @@ from kinodyn.sim.mujoco_shapes import placed
 from kinodyn.spatial.poses import inverse_pose
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class Load:
@@ -49,6 +51,7 @@ class Load:
         object.__setattr__(self, "grasps", checked)
 
     @classmethod
+    @check_types
     def held(
         cls,
         robot: Robot,
@@ -94,6 +97,7 @@ class Load:
         squares = np.asarray(self.size) ** 2
         return np.asarray(np.diag(self.mass / 12.0 * (squares.sum() - squares)))
 
+    @check_types
     def carried_by(self, robot: Robot) -> Robot:
         """Return the robot with the load as a payload: each frame that holds it carries an equal part.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco as mj
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.description.types import Shape
 from kinodyn.display import displayed
@@ -47,6 +48,7 @@ class SimulatedModel:
         return int(self.model.site(self.sites[frame]).id)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class FootContacts:

@@ -10,6 +10,7 @@ import mujoco as mj
 import numpy as np
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description, Joint, Shape
 from kinodyn.errors import InputError
@@ -28,6 +29,7 @@ _PLANAR = ("_TX", "_TY", "_RZ")  # as MuJoCo calls the parts of a URDF's planar 
 _IMU = "imu"
 
 
+@check_types
 def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
     """Export a robot, whatever file it was read from, to a MuJoCo model.
 
@@ -60,10 +62,10 @@ def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
     >>> model.nv, model.nu
     (36, 30)
     """
-    require_robot(robot)
     return compiled(robot, spec_of(robot, settings_of(settings)))
 
 
+@check_types
 def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings: Any) -> str:
     """Export a robot to MJCF; see `to_mujoco`.
 
@@ -80,7 +82,6 @@ def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings
     str
         The MJCF document.
     """
-    require_robot(robot)
     spec = spec_of(robot, settings_of(settings))
     compiled(robot, spec)
     text = str(spec.to_xml())

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import mujoco as mj
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import positive
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact.ground import HeightField, Plane
@@ -25,6 +26,7 @@ INTEGRATORS = {
 }
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class MujocoSettings:

@@ -9,12 +9,13 @@ import mujoco as mj
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import instance, known_names, positive
+from kinodyn.checks import known_names, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model import convert
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.mujoco_build import FootContacts, simulated_model
@@ -70,6 +71,7 @@ class MujocoSimulator(Simulator):
     (6,)
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -81,11 +83,8 @@ class MujocoSimulator(Simulator):
         **settings: Any,
     ) -> None:
         self.settings = settings_of(settings)
-        require_robot(robot)
         frames = None if frames is None else known_names("frames", frames, "frame", robot.frame_names)
         sensors = known_names("sensors", sensors, "frame", robot.frame_names)
-        if feet is not None:
-            instance("feet", feet, FootContacts, "a FootContacts")
         self.robot, self.dt, self.time = robot, self.settings.dt, 0.0
         self._simulated = simulated_model(robot, self.settings, tuple(sensors), feet)
         self.model, self.overlapping = self._simulated.model, self._simulated.overlapping

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, numbers, one_of, positive
+from kinodyn.checks import integer, numbers, positive
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.layouts import layout
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.imu import Imu, ImuFromMotion
 from kinodyn.sim.joint_resistance import JointStops, Resistance
@@ -78,6 +79,7 @@ class NativeSimulator(Simulator):
     0.01
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -90,8 +92,6 @@ class NativeSimulator(Simulator):
         friction_velocity: float = 1e-3,
         max_rate: float = 1e4,
     ) -> None:
-        require_robot(robot)
-        one_of("integrator", integrator, ("semi-implicit", "rk4"))
         self.robot, self.dt, self.integrator = robot, positive("dt", dt), integrator
         self.contacts, self.time = _contacts(contacts), 0.0
         if isinstance(self.contacts, HardContacts) and integrator != "semi-implicit":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import list_of, nonnegative, numbers, positive
 from kinodyn.display import displayed
@@ -34,6 +35,7 @@ class Push:
     Push('torso', [50.0, 0.0, 0.0], start=1, duration=0.1)
     """
 
+    @check_types
     def __init__(self, frame: str, force: ArrayLike, *, start: float = 0.0, duration: float) -> None:
         given = numbers("force of the push", force)
         if given.ndim == 0 or given.shape[-1] not in (3, 6):

@@ -15,6 +15,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
@@ -28,6 +29,7 @@ AZIMUTH, ELEVATION = -125.0, -12.0  # [deg] from the front left, slightly from a
 BACKENDS = ("egl", "osmesa")  # on Linux; elsewhere MuJoCo has one of its own
 
 
+@check_types
 def render_images(
     robot: Robot,
     q: ArrayLike,

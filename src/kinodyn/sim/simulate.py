@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import instance, nonnegative, positive
+from kinodyn.checks import at_most, nonnegative, positive
 from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot, require_robot
@@ -34,6 +35,7 @@ MAX_STEPS, MAX_ROWS = 10**9, 10**7  # of a run
 MAX_STEPS_PER_CALL = 2000  # of the core, so that a run can be interrupted
 
 
+@check_types
 def simulate(
     robot: Robot,
     controller: Controller | ControlFunction | ObservationController | None,
@@ -120,10 +122,6 @@ def simulate(
     """
     simulator = _simulator(robot, engine, dt, contacts, options)
     clock = Clock.from_times(positive("duration", duration), simulator.dt, control_dt, record_dt, delay)
-    if controller is not None and not callable(controller) and not isinstance(controller, ObservationController):
-        raise InputError(f"controller must be a function of (t, state) or have a method act, got {controller!r}")
-    if signals is not None:
-        instance("signals", signals, Mapping, "a mapping of name -> function of (t, state)")
     schedule = PushSchedule(simulator.robot, pushes, simulator.dt)
     schedule.require_before(duration)
     simulator.reset(q0, v0)
@@ -159,6 +157,7 @@ class Clock:
         record = control if record_dt is None else _multiple("record_dt", record_dt, dt, "dt")
         late = 0 if nonnegative("delay", delay) == 0 else _multiple("delay", delay, control * dt, "control_dt")
         steps = _multiple("duration", duration, dt, "dt")
+        at_most("delay", delay, MAX_STEPS * dt)
         if steps > MAX_STEPS or steps // record > MAX_ROWS:
             raise InputError(
                 f"duration must be at most {MAX_STEPS} steps dt and {MAX_ROWS} rows record_dt, got {steps:.3g} steps "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -26,6 +27,7 @@ GIF_COLOURS = 128
 CAMERA_TIME = 2.0  # [s] over which the motion of the camera is averaged
 
 
+@check_types
 def render_video(
     robot: Robot,
     recording: Recording,
@@ -95,6 +97,7 @@ def render_video(
     return target
 
 
+@check_types
 def require_video(path: Path, *, fps: float = 30.0, size: tuple[int, int] = SIZE) -> None:
     """Raise an error if a video could not be written, before the simulation that it is to show.
 

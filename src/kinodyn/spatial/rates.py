@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike, Reference
 from kinodyn.checks import as_rotation, broadcast, check_reference, numbers, unit_vectors
 from kinodyn.errors import InputError, SingularError
@@ -168,6 +169,7 @@ def rotation_vector_rates(rotation_vector: ArrayLike, omega: ArrayLike, referenc
     return (left_jacobian3_inverse(-phi if reference == "local" else phi) @ w[..., None])[..., 0]
 
 
+@check_types
 def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
     """Return the matrices that map an angular velocity in world axes to rates of orientation parameters.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
@@ -29,6 +30,7 @@ class ComTask(VectorTask):
     needs_mass = True
     size = 3
 
+    @check_types
     def __init__(
         self,
         target: ArrayLike | None = None,

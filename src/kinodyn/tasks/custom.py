@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -43,6 +44,7 @@ class CustomTask(EvaluatedRows, Task):
     [0.3 0. ]
     """
 
+    @check_types
     def __init__(
         self,
         name: str,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers, positions, shape_of
 from kinodyn.display import displayed
@@ -50,6 +51,7 @@ class FrameTask(Task):
     FrameTask('left_palm', priority=1) (3,)
     """
 
+    @check_types
     def __init__(
         self,
         frame: str,
@@ -122,6 +124,7 @@ class ContactTask(FrameTask):
         See `FrameTask`.
     """
 
+    @check_types
     def __init__(
         self,
         frame: str,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -39,6 +40,7 @@ class GazeTask(Task):
 
     kind = "gaze"
 
+    @check_types
     def __init__(
         self,
         frame: str,

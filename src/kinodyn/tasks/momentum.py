@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
@@ -35,6 +36,7 @@ class MomentumTask(VectorTask):
     needs_mass = True
     size = 6
 
+    @check_types
     def __init__(
         self,
         target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -34,6 +35,7 @@ class PostureTask(Task):
 
     kind = "posture"
 
+    @check_types
     def __init__(
         self,
         target: ArrayLike | None = None,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import flag, numbers, shape_of
 from kinodyn.display import displayed
@@ -52,6 +53,7 @@ class Task(Motion, Rows):
     gain: float
     weights: Any
 
+    @check_types
     def __init__(self, name: str, priority: int, gain: float, required: bool) -> None:
         self._begin(name, priority)
         self.required = flag(f"required of {name!r}", required)

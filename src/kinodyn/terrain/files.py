@@ -9,6 +9,7 @@ import mujoco as mj
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import numbers, positive
 from kinodyn.description.meshes import SUFFIXES, read_mesh
 from kinodyn.description.mjcf.guard import check_file
@@ -22,6 +23,7 @@ from kinodyn.terrain.terrain import Terrain
 IMAGES = (".png",)
 
 
+@check_types
 def from_heights(heights: ArrayLike, cell: float, origin: ArrayLike | None = None, name: str = "heights") -> Terrain:
     """Make a terrain from heights on a grid.
 
@@ -47,6 +49,7 @@ def from_heights(heights: ArrayLike, cell: float, origin: ArrayLike | None = Non
     return Terrain([HeightField(grid, side, first, interpolation="linear")], name)
 
 
+@check_types
 def from_image(
     path: str | os.PathLike[str], cell: float = 0.05, height: float = 0.3, origin: ArrayLike | None = None
 ) -> Terrain:
@@ -86,6 +89,7 @@ def from_image(
     return _level_at_start(shifted)
 
 
+@check_types
 def from_mjcf(path: str | os.PathLike[str]) -> Terrain:
     """Read the height fields of a MJCF file, as MuJoCo places them.
 
@@ -121,6 +125,7 @@ def from_mjcf(path: str | os.PathLike[str]) -> Terrain:
     return Terrain(fields, file.name)
 
 
+@check_types
 def from_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Terrain:
     """Read a terrain from a mesh file.
 
@@ -139,6 +144,7 @@ def from_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Terrain:
     return Terrain([Mesh(mesh.vertices, mesh.faces)], Path(path).name)
 
 
+@check_types
 def from_file(path: str | os.PathLike[str], *numbers: float) -> Terrain:
     """Read a terrain from a file of any of these kinds, by its suffix.
 

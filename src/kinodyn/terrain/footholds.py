@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import at_most, nonnegative, numbers, vector
 from kinodyn.display import displayed
@@ -27,6 +28,7 @@ STATUS = {  # by code
 SPACING = 0.025  # [m] between the sample points of a sole, at most
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class FootholdRules:
@@ -86,6 +88,7 @@ class SoleOutline:
         Width of the ring around the sole that must be free [m].
     """
 
+    @check_types
     def __init__(self, corners: ArrayLike, centre: ArrayLike | None = None, *, margin: float = 0.01) -> None:
         outline = numbers("corners", corners, 2)
         at_most("corners", float(np.abs(outline).max(initial=0.0)), 10.0)
@@ -141,6 +144,7 @@ class Footholds:
         return result
 
 
+@check_types
 def footholds(ground: HeightMap, sole: SoleOutline, poses: ArrayLike, rules: FootholdRules | None = None) -> Footholds:
     """Find how a flat, rigid sole rests on the ground, and whether the ground supports it.
 

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from scipy import ndimage
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, nonnegative, numbers, one_of, positive
+from kinodyn.checks import integer, nonnegative, numbers, positive
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 from kinodyn.terrain.shapes import Box
@@ -31,6 +32,7 @@ def flat() -> Terrain:
     return Terrain([Plane()], "flat")
 
 
+@check_types
 def slope(angle_deg: float, direction: Literal["along", "across"] = "along", length: float = 3.0) -> Terrain:
     """Make a slope between two level parts.
 
@@ -50,7 +52,6 @@ def slope(angle_deg: float, direction: Literal["along", "across"] = "along", len
     angle, span = float(numbers("angle_deg", angle_deg)), _bounded("length", length)
     if not abs(angle) <= 45.0:
         raise InputError(f"angle_deg must be from -45 to 45, got {angle_deg!r}")
-    one_of("direction", direction, ("along", "across"))
     x = np.arange(-LANDING_LENGTH, START + span + LANDING_LENGTH + 0.5 * SPACING, SPACING)
     y = np.arange(-LANDING_LENGTH, LANDING_LENGTH + 0.5 * SPACING, SPACING)
     rise = np.tan(np.deg2rad(angle))
@@ -62,6 +63,7 @@ def slope(angle_deg: float, direction: Literal["along", "across"] = "along", len
     return Terrain([field], f"slope of {angle:g} degrees {direction}")
 
 
+@check_types
 def stairs(rise: float, tread: float, count: int, width: float = 2.0) -> Terrain:
     """Make stairs along x.
 
@@ -95,6 +97,7 @@ def stairs(rise: float, tread: float, count: int, width: float = 2.0) -> Terrain
     return Terrain(shapes, f"{steps} stairs of {height:g} m on {depth:g} m, ending at {end:.3g} m")
 
 
+@check_types
 def stones(
     size: float = 0.3, gap: float = 0.1, spread: float = 0.0, length: float = 2.4, width: float = 1.2, seed: int = 0
 ) -> Terrain:
@@ -141,6 +144,7 @@ def stones(
     return Terrain(shapes, f"stones of {side:g} m with gaps of {between:g} m")
 
 
+@check_types
 def boxes(height: float = 0.08, size: float = 0.5, length: float = 3.0, width: float = 2.0, seed: int = 0) -> Terrain:
     """Scatter boxes of random size, height and direction over level ground.
 
@@ -174,6 +178,7 @@ def boxes(height: float = 0.08, size: float = 0.5, length: float = 3.0, width: f
     return Terrain(shapes, f"{count} boxes of up to {tallest:g} m")
 
 
+@check_types
 def field(
     amplitude: float = 0.05, wavelength: float = 1.0, length: float = 5.0, width: float = 3.0, seed: int = 0
 ) -> Terrain:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import ndimage
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers, positive, vector
 from kinodyn.display import displayed
@@ -37,6 +38,7 @@ class HeightMap:
         As given.
     """
 
+    @check_types
     def __init__(self, heights: ArrayLike, *, cell: float, origin: ArrayLike = (0.0, 0.0)) -> None:
         try:
             grid = np.array(heights, dtype=float)

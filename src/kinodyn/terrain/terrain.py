@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive_vector
 from kinodyn.display import displayed
@@ -50,9 +51,8 @@ class Terrain(Ground):
     array([0.   , 0.185, 0.37 ])
     """
 
+    @check_types
     def __init__(self, shapes: Iterable[Shape], name: str = "terrain") -> None:
-        if not isinstance(shapes, Iterable):
-            raise InputError(f"shapes must be a sequence of planes, height fields, boxes and meshes, got {shapes!r}")
         found = tuple(shapes)
         if not 0 < len(found) <= MAX_SHAPES:
             raise InputError(f"a terrain needs 1 to {MAX_SHAPES} shapes, got {len(found)}")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.terrain import generators
 from kinodyn.terrain.files import from_file
@@ -22,6 +23,7 @@ KINDS: dict[str, Callable[..., Terrain]] = {
 }
 
 
+@check_types
 def parse(text: str) -> Terrain:
     """Read a terrain from text.
 

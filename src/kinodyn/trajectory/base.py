@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers, positive
 from kinodyn.display import displayed
@@ -91,6 +92,7 @@ class JointTrajectory(ABC):
     robot : Robot or None
     """
 
+    @check_types
     def __init__(self, space: Space, duration: float) -> None:
         self.space = space
         self.robot: Robot | None = space.robot
@@ -154,6 +156,7 @@ class JointTrajectory(ABC):
         """
         return _Stretched(self, positive("factor", factor))
 
+    @check_types
     def along(self, law: JointTrajectory) -> TimedPath:
         """Follow the same path with another timing law.
 
@@ -168,6 +171,7 @@ class JointTrajectory(ABC):
         """
         return TimedPath(self, law)
 
+    @check_types
     def plot(
         self,
         path: str | None = None,
@@ -235,6 +239,7 @@ class TimedPath(JointTrajectory):
         Trajectory of one number, s(t), non-decreasing from 0 to the duration of the path.
     """
 
+    @check_types
     def __init__(self, path: JointTrajectory, law: JointTrajectory) -> None:
         if law.space.nq != 1 or law.robot is not None:
             raise InputError("law must be a trajectory of a plain vector of one number")

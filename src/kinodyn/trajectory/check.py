@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -101,6 +102,7 @@ class LimitCheck:
         return "\n".join([*lines, *(f"{kind} not checked: {why}" for kind, why in self.skipped.items())])
 
 
+@check_types
 def check(
     robot: Robot | None,
     trajectory: Trajectory,

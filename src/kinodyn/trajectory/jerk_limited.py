@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.errors import InputError
@@ -16,6 +17,7 @@ from kinodyn.trajectory.ruckig_adapter import Planner, Synchronise, pieces
 from kinodyn.trajectory.space import Space, space_of
 
 
+@check_types
 def jerk_limited(
     q0: ArrayLike,
     q1: ArrayLike,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import reals
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
@@ -20,6 +21,7 @@ MIN_DURATION = 1e-12  # [s] shorter pieces are left out
 DUPLICATE_TOLERANCE = 1e-12  # [rad or m] waypoints nearer to each other count as one
 
 
+@check_types
 def linear_segments(
     waypoints: ArrayLike,
     *,
@@ -69,7 +71,7 @@ def linear_segments(
     if len(q) < 2:
         raise InputError(f"waypoints must be at least two configurations (n, nq), got shape {q.shape}")
     segments = Segments(space, q, motion_bounds(space, velocity, acceleration, jerk))
-    reach = numbers("blend", blend) if np.isfinite(np.asarray(blend, dtype=float)).all() else np.asarray(blend, float)
+    reach = reals("blend", blend)
     if reach.shape not in ((), (len(q),)) or not (reach >= 0.0).all():
         raise InputError(f"blend must be one nonnegative number, or one for each of {len(q)} waypoints, got {blend!r}")
     return segments.timed(np.broadcast_to(reach, (len(q),))[segments.kept]).trajectory

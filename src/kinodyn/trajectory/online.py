@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
 from kinodyn.display import displayed
@@ -94,6 +95,7 @@ class OnlineTrajectory:
     (True, True)
     """
 
+    @check_types
     def __init__(
         self,
         q0: ArrayLike,
@@ -152,6 +154,7 @@ class OnlineTrajectory:
         """Start time of the current plan, the earliest that can be evaluated [s]."""
         return float(self._starts[0])
 
+    @check_types
     def retarget(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, at: float | None = None
     ) -> RetargetResult:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.display import displayed
@@ -34,6 +35,7 @@ class PiecewisePolynomial(JointTrajectory):
         Coefficients of ascending powers of the time since the start of the piece.
     """
 
+    @check_types
     def __init__(self, space: Space, knots: Array, base: Array, coefficients: Array) -> None:
         super().__init__(space, float(knots[-1]))
         self._knots, self.base, self.coefficients = knots, base, coefficients

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, nonnegative, positive
 from kinodyn.errors import InputError
@@ -20,6 +21,7 @@ Condition: TypeAlias = tuple[float, int, ArrayLike]
 MAX_CONDITION_NUMBER = 1e12  # with a larger one, fewer than four digits are correct
 
 
+@check_types
 def cubic(
     q0: ArrayLike,
     q1: ArrayLike,
@@ -53,6 +55,7 @@ def cubic(
     return hermite_pieces(space, times, q, np.stack([space.tangents("v0", v0), space.tangents("v1", v1)]), None)
 
 
+@check_types
 def quintic(
     q0: ArrayLike,
     q1: ArrayLike,
@@ -94,6 +97,7 @@ def quintic(
     return hermite_pieces(space, times, q, v, a)
 
 
+@check_types
 def minimum_jerk(q0: ArrayLike, q1: ArrayLike, duration: float, *, robot: Robot | None = None) -> PiecewisePolynomial:
     """Move from rest to rest with the least integral of squared jerk.
 
@@ -117,6 +121,7 @@ def minimum_jerk(q0: ArrayLike, q1: ArrayLike, duration: float, *, robot: Robot 
     return quintic(q0, q1, duration, robot=robot)
 
 
+@check_types
 def hermite(
     times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, robot: Robot | None = None
 ) -> PiecewisePolynomial:
@@ -147,6 +152,7 @@ def hermite(
     return hermite_pieces(space, at, states, rates, None if a is None else space.tangents("a", a, len(states)))
 
 
+@check_types
 def polynomial(conditions: Sequence[Condition], *, robot: Robot | None = None) -> PiecewisePolynomial:
     """Compute the polynomial that satisfies a list of conditions and ends at the latest of them.
 

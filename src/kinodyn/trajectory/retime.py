@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import one_of
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -58,6 +58,7 @@ class RetimeResult:
         return self.success
 
 
+@check_types
 def retime(
     robot: Robot | None,
     trajectory: JointTrajectory,
@@ -92,9 +93,6 @@ def retime(
     smallest k outside all of them is taken, and checked between samples. Slower is not always feasible: a fall may be
     within the torque limits while its slow version is not.
     """
-    if not isinstance(trajectory, JointTrajectory):
-        raise InputError(f"trajectory must be a JointTrajectory of kinodyn, got {type(trajectory).__name__}")
-    one_of("method", method, ("uniform", "path"))
     limits = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "torque": torque}
     before = check(robot, trajectory, **limits)  # type: ignore[arg-type]
     if before.ok:

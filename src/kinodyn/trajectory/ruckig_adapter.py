@@ -70,7 +70,7 @@ class Planner:
         found = ruckig.Trajectory(self._m)
         try:
             result = self._otg.calculate(self._input, found)
-        except ruckig.RuckigError as cause:
+        except (ruckig.RuckigError, ValueError) as cause:  # a ValueError for a status that its enum does not have
             raise InputError(f"no motion within the limits: {str(cause).replace('[ruckig]', '').strip()}") from cause
         if result not in (ruckig.Result.Working, ruckig.Result.Finished):
             raise InputError(f"no motion within the limits was found between these states: {result!s}")

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import one_of, positive
+from kinodyn.checks import numbers, one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
@@ -22,6 +23,7 @@ Ends: TypeAlias = Literal["clamped", "natural", "periodic", "not-a-knot"]
 CLOSED_TOLERANCE = 1e-9  # between the first and the last waypoint of a periodic spline [rad or m]
 
 
+@check_types
 def cubic_spline(
     waypoints: ArrayLike,
     times: ArrayLike | None = None,
@@ -74,6 +76,7 @@ def cubic_spline(
     return _spline(shape, waypoints, times, robot, velocity, acceleration)
 
 
+@check_types
 def quintic_spline(
     waypoints: ArrayLike,
     times: ArrayLike | None = None,
@@ -115,6 +118,7 @@ def quintic_spline(
     return _spline(shape, waypoints, times, robot, velocity, acceleration)
 
 
+@check_types
 def waypoint_times(
     waypoints: ArrayLike,
     *,
@@ -158,7 +162,8 @@ class _Shape:
         if ends != "clamped" and any(value is not None for value in (*v, *a)):
             raise InputError(f'velocities and accelerations at the ends are for ends="clamped", not {ends!r}')
         self.degree, self.ends, self.v, self.a = degree, ends, v, a
-        self.at_rest = all(value is None or not np.any(np.asarray(value)) for value in (*v, *a))
+        given = {"v0": v[0], "v1": v[1], "a0": a[0], "a1": a[1]}
+        self.at_rest = not any(numbers(name, value).any() for name, value in given.items() if value is not None)
 
     def conditions(self, space: Space) -> object:
         """Return the conditions at both ends in SciPy's form."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer
 from kinodyn.display import displayed
@@ -65,6 +66,7 @@ class TimeOptimalResult:
         return self.success
 
 
+@check_types
 def time_optimal(
     path: ArrayLike | JointTrajectory,
     *,

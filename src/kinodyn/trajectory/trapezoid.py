@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.errors import InputError
@@ -17,6 +18,7 @@ from kinodyn.trajectory.space import Space, space_of
 RELATIVE_TOLERANCE = 1e-12
 
 
+@check_types
 def trapezoid(
     q0: ArrayLike,
     q1: ArrayLike,

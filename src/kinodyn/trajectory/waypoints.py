@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer
 from kinodyn.display import displayed
@@ -55,6 +56,7 @@ class JerkLimitedResult:
     evaluations: int
 
 
+@check_types
 def jerk_limited_waypoints(
     waypoints: ArrayLike,
     *,

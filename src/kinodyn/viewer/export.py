@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -21,6 +22,7 @@ from kinodyn.viewer.stage import Stage
 MAX_FRAMES = 20_000  # animation frames in one file
 
 
+@check_types
 def export_html(
     robot: Robot,
     recording: Recordings,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kinodyn.viewer.viewer import Viewer
 
 
+@check_types
 def view(
     robot: Robot,
     q: ArrayLike | None = None,

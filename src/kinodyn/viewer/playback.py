@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.display import displayed
@@ -142,6 +143,7 @@ class Player:
     playing : bool
     """
 
+    @check_types
     def __init__(self, tracks: Sequence[Track], *, speed: float = 1.0, loop: bool = True) -> None:
         positive("speed", speed)
         self.tracks = tuple(tracks)
@@ -152,6 +154,7 @@ class Player:
     def duration(self) -> float:
         return max((track.recording.duration for track in self.tracks), default=0.0)
 
+    @check_types
     def replace(self, tracks: Sequence[Track]) -> None:
         """Play other tracks, starting at the same fraction of the duration.
 

@@ -13,7 +13,7 @@ import rich
 import viser
 
 from kinodyn.checks import integer
-from kinodyn.errors import InputError, KinodynError
+from kinodyn.errors import InputError, KinodynError, outside
 from kinodyn.viewer.origin_check import is_local, same_origin_only
 
 LOCALHOST = "127.0.0.1"
@@ -50,7 +50,7 @@ def open_server(host: str, port: int | None, title: str) -> PageServer:
             f"the viewer listens on {host}: everybody who has its address, which is sent unencrypted, can see and move "
             f"the robot; use {LOCALHOST} for local access only",
             UserWarning,
-            stacklevel=4,
+            stacklevel=outside(),
         )
     _require_free(host, port or 0)
     with _silent(), same_origin_only(host, token) as patched:

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.export import export_html
 from kinodyn.viewer.initial_pose import grounded
@@ -75,6 +76,7 @@ class Viewer(WalkingViewer, PlanningViewer):
     True
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,
@@ -87,7 +89,6 @@ class Viewer(WalkingViewer, PlanningViewer):
         drag: Sequence[str] | None = None,
         world: World | WorldSnapshot | None = None,
     ) -> None:
-        require_robot(robot)
         tracks = None if recording is None else make_tracks(robot, recording)
         start = None if q is None else check_configuration(robot, q)
         self.mode: Mode = "pose"
@@ -119,6 +120,7 @@ class Viewer(WalkingViewer, PlanningViewer):
     def q(self, value: ArrayLike) -> None:
         self.show(value)
 
+    @check_types
     def show(self, q: ArrayLike, v: ArrayLike | None = None, *, forces: Mapping[str, ArrayLike] | None = None) -> None:
         """Show a configuration.
 
@@ -141,6 +143,7 @@ class Viewer(WalkingViewer, PlanningViewer):
             self.dragging.release()
             self._draw([Snapshot(checked, velocity, None, wrenches)])
 
+    @check_types
     def set_coordinate(self, coordinate: SliderCoordinate, value: float) -> None:
         """Move one coordinate, as a slider does.
 
@@ -177,6 +180,7 @@ class Viewer(WalkingViewer, PlanningViewer):
 
     # What moves the robot
 
+    @check_types
     def drag(self, name: str, target: MatrixLike) -> None:
         """Drag a frame; the whole body follows from now on.
 
@@ -191,6 +195,7 @@ class Viewer(WalkingViewer, PlanningViewer):
             self.dragging.drag(name, target, self.q)
             self._enter("drag")
 
+    @check_types
     def release(self, name: str | None = None) -> None:
         """Release what was dragged.
 
@@ -202,6 +207,7 @@ class Viewer(WalkingViewer, PlanningViewer):
         with self._lock:
             self.dragging.release(name)
 
+    @check_types
     def play(
         self, recording: Recordings | None = None, *, speed: float | None = None, loop: bool | None = None
     ) -> None:
@@ -248,6 +254,7 @@ class Viewer(WalkingViewer, PlanningViewer):
             player.seek(t)
             self._changed = True
 
+    @check_types
     def export_html(self, recording: Recordings, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
         """Write a recording, with the layers that are on, to a self-contained HTML file.
 

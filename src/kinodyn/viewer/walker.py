@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import numbers, positive
 from kinodyn.display import displayed
 from kinodyn.errors import KinodynError
@@ -62,6 +63,7 @@ class Walker:
     (0.1, '')
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot,

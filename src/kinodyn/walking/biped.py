@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot, FreeRotation
@@ -70,6 +71,7 @@ class Biped:
     base: Array
 
     @classmethod
+    @check_types
     def from_robot(cls, robot: Robot, *, leg_extension: float = 0.95, width: float | None = None) -> Biped:
         """Measure a robot with two feet, and find its walking stance.
 
@@ -170,6 +172,7 @@ class Biped:
         """Return the least lateral distance of the ankles at which parallel feet do not touch [m]."""
         return _min_width(self.left, self.right)
 
+    @check_types
     def solve_posture(
         self,
         soles: dict[str, Array],

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import positive, vector
 from kinodyn.display import displayed
 from kinodyn.errors import KinodynError
 from kinodyn.ik import WholeBody
@@ -25,6 +26,7 @@ BOX_OFFSET = (0.45, -0.5)  # of the box ahead of and above the shoulders, as fra
 BOX_WIDTH = 1.25  # of the box, relative to the distance of the shoulders: elbows stay clear of the trunk
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class Carrying:
@@ -47,6 +49,7 @@ class Carrying:
     tasks: tuple[FrameTask, FrameTask]
 
     @classmethod
+    @check_types
     def from_robot(cls, robot: Robot | Biped, mass: float, *, size: ArrayLike | None = None) -> Carrying:
         """Find a stance that holds a box in front of the trunk.
 
@@ -81,7 +84,7 @@ class Carrying:
         shoulders = np.array([_shoulder(body.robot, frame, body.q) for frame in (left, right)])
         reach = _arm_length(body.robot, left, body.q)
         width = BOX_WIDTH * float(np.ptp(shoulders[:, 1]))
-        lengths = np.array([0.5 * width, width, 0.5 * width]) if size is None else numbers("size of the box", size, 3)
+        lengths = np.array([0.5 * width, width, 0.5 * width]) if size is None else vector("size of the box", size, 3)
         centre = shoulders.mean(axis=0) + reach * np.array([BOX_OFFSET[0], 0.0, BOX_OFFSET[1]])
         side = np.array([0.0, 0.5 * lengths[1], 0.0])
         q = _stance(body, [FrameTask(left, centre + side), FrameTask(right, centre - side)])

@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -74,6 +75,7 @@ class WalkingController:
     (36,)
     """
 
+    @check_types
     def __init__(
         self,
         body: Biped | Robot,
@@ -146,6 +148,7 @@ class WalkingController:
         self.planner.check_goal(goal, speed)
         self._schedule(at, lambda: self.planner.go_to(goal, speed=speed))
 
+    @check_types
     def follow(self, terrain: TerrainPlan, *, at: float = 0.0) -> None:
         """Walk on the footsteps of a plan over terrain from a time on, and stand at its goal.
 
@@ -166,6 +169,7 @@ class WalkingController:
     def _schedule(self, time: float, action: Callable[[], None]) -> None:
         self._commands = sorted([*self._commands, (float(time), action)], key=lambda entry: entry[0])
 
+    @check_types
     def act(self, observation: Observation) -> Array:
         """Compute the torques of one control tick: sense, decide, act.
 

@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.model.robot import Robot
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.feasibility import follows
@@ -17,6 +18,7 @@ LIMIT_FRACTION = 0.5  # of the fastest speed that the step limits allow
 SPEED_FACTORS = (1.0, 0.7, 0.5, 0.35)  # factors that are tried until the legs can follow the steps
 
 
+@check_types
 def default_speed(robot: Robot | Biped | Planner, settings: GaitSettings | None = None) -> float:
     """Choose a forward speed that suits a robot.
 

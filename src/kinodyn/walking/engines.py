@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import largest_rectangle
@@ -25,6 +26,7 @@ MIN_RECTANGLE = 0.1  # least width of the rectangle of a sole, in its thicknesse
 TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
 
+@check_types
 def make_simulator(
     body: Biped, engine: Engine | Simulator = "mujoco", *, frames: Sequence[str] = (), **options: Any
 ) -> Simulator:

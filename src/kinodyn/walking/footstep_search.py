@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, vector
 from kinodyn.display import displayed
@@ -18,7 +19,7 @@ from kinodyn.layouts import layout, record
 from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_record
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.walking.biped import SIDES, Biped
-from kinodyn.walking.footsteps import Footstep, standing_feet, wrap
+from kinodyn.walking.footsteps import Footstep, both_feet, standing_feet, wrap
 from kinodyn.walking.reachability import connected
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.terrain_limits import TerrainLimits
@@ -124,6 +125,7 @@ def level_costs(limits: StepLimits, spacing: float) -> tuple[Array, float]:
     return table, COSTS["step"] / limits.forward + COSTS["length"]
 
 
+@check_types
 def plan_footsteps(
     body: Biped,
     ground: HeightMap,
@@ -241,7 +243,7 @@ class _Problem:
             side: SoleOutline(foot.corners, foot.middle, margin=heights.rules.margin)
             for side, foot in body.feet.items()
         }
-        self.start = self._on_ground(start or standing_feet(body))
+        self.start = self._on_ground(standing_feet(body) if start is None else both_feet(start))
 
     def _on_ground(self, feet: dict[str, Footstep]) -> dict[str, Footstep]:
         placed = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 from typing import Literal, NamedTuple
@@ -9,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, vector
 from kinodyn.display import displayed
@@ -140,6 +142,7 @@ def yaw_near(T: Array, yaw: float) -> float:
     return yaw + wrap(float(np.arctan2(T[1, 0], T[0, 0])) - yaw)
 
 
+@check_types
 def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, Footstep]:
     """Place both feet beside each other, as in the stance.
 
@@ -158,6 +161,14 @@ def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, F
     return {side: _beside(side, (x, y, yaw), body.width, -float(back)) for side in ("left", "right")}
 
 
+def both_feet(start: Mapping[str, Footstep]) -> dict[str, Footstep]:
+    """Return a copy of the feet at the beginning, or raise unless they are the left and the right one."""
+    if set(start) != {"left", "right"}:
+        raise InputError(f"start must have both feet, 'left' and 'right', got {sorted(start)}")
+    return dict(start)
+
+
+@check_types
 def next_step(stance: Footstep, move: ArrayLike, limits: StepLimits) -> Footstep:
     """Plan the footstep of the other foot for a motion of the body, shortened to the step limits.
 
@@ -174,7 +185,7 @@ def next_step(stance: Footstep, move: ArrayLike, limits: StepLimits) -> Footstep
     Footstep
     """
     side = opposite(stance.side)
-    whole = np.asarray(move, dtype=float)
+    whole = vector("move", move, 3)
     return placed(stance, side, limits.relative_step(side, limits.feasible_fraction(whole) * whole))
 
 
@@ -185,6 +196,7 @@ def placed(stance: Footstep, side: str, step: ArrayLike) -> Footstep:
     return Footstep(side, stance.x + c * x - s * y, stance.y + s * x + c * y, stance.yaw + yaw, stance.z)
 
 
+@check_types
 def footsteps_from_velocity(
     body: Biped,
     velocity: ArrayLike,
@@ -235,7 +247,7 @@ def footsteps_from_velocity(
     """
     integer("steps", steps, 0, MAX_STEPS)
     v = limits.check(velocity, step_time)
-    feet = dict(standing_feet(body) if start is None else start)
+    feet = standing_feet(body) if start is None else both_feet(start)
     side: str = first or leading_side(v)
     plan: list[Footstep] = []
     for _ in range(int(steps)):
@@ -248,6 +260,7 @@ def footsteps_from_velocity(
     return plan
 
 
+@check_types
 def closing_step(stance: Footstep, limits: StepLimits) -> Footstep:
     """Place the other foot beside this one.
 
@@ -264,6 +277,7 @@ def closing_step(stance: Footstep, limits: StepLimits) -> Footstep:
     return next_step(stance, (0.0, 0.0, 0.0), limits)
 
 
+@check_types
 def walk_to(
     body: Biped,
     goal: ArrayLike,
@@ -304,7 +318,7 @@ def walk_to(
     if max_steps is not None:
         integer("max_steps", max_steps)
     own = limits.scaled(fraction)
-    feet = dict(standing_feet(body) if start is None else start)
+    feet = standing_feet(body) if start is None else both_feet(start)
     back = 0.5 * float(body.left.middle[0] + body.right.middle[0])
     distance = float(np.hypot(x - feet["left"].x, y - feet["left"].y))
     if distance > 0.5 * MAX_STEPS * own.forward:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers, positive
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
@@ -26,6 +27,7 @@ LOADING_TIME = 0.3  # [s] in which the support takes its load
 APPROACH_WEIGHT, APPROACH_FREQUENCY = 5.0, 12.0  # of the task that leads the hand, [rad/s]
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, eq=False)
 class HandSupport:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.balance.feet import biped_feet, upright
 from kinodyn.errors import KinodynError
 from kinodyn.model.chain import chain
@@ -15,6 +16,7 @@ MIN_ARM_JOINTS = 4  # fewer cannot place a hand
 MIN_OFFSET = 0.02  # [m] to the side, beyond which a link belongs to the left or to the right
 
 
+@check_types
 def hands(robot: Robot) -> tuple[str, str]:
     """Find the left and the right hand.
 

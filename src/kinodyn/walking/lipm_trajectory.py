@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -64,6 +65,7 @@ class LIPMTrajectory:
     makes a new one with every plan.
     """
 
+    @check_types
     def __init__(
         self, times: Sequence[float], zmp: Sequence[Point], omega: float, *, com: Point, dcm_end: Point
     ) -> None:

@@ -17,6 +17,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, positive, vector
 from kinodyn.display import displayed
@@ -88,6 +89,7 @@ class MPC:
         Maximum number of footsteps that may move.
     """
 
+    @check_types
     def __init__(
         self,
         *,

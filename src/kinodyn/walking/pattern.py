@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
-from kinodyn.checks import one_of
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.chain import moving_joints
@@ -27,6 +27,7 @@ from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.swing import SwingTrajectory
 
 LIFT_OFF_FRACTION = 0.25  # part of a swing in which the foot may still be tilted
+MIN_DT, MAX_DT = 1e-5, 0.1  # [s] between samples
 PREVIEW_TIME = 1.6  # [s] horizon of preview control
 Method = Literal["dcm", "mpc", "preview"]
 
@@ -182,6 +183,7 @@ class Pattern:
         return float(share.max()), list(legs)[where], float(self.time[picked][flat[when]])
 
 
+@check_types
 def walking_pattern(
     robot: Robot | Biped,
     *,
@@ -235,9 +237,8 @@ def walking_pattern(
     """
     if (velocity is None) == (goal is None):
         raise InputError("give either velocity= or goal=, one of them")
-    if not isinstance(dt, int | float | np.number) or not 0 < dt <= 0.1:
-        raise InputError(f"dt must be above 0 and at most 0.1 s, got {dt!r}")
-    one_of("method", method, ("dcm", "mpc", "preview"))
+    if not MIN_DT <= dt <= MAX_DT:
+        raise InputError(f"dt must be from {MIN_DT:g} to {MAX_DT:g} s, got {dt!r}")
     body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
     gait = settings or GaitSettings.from_robot(body)
     own = limits or StepLimits.from_robot(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.walking.biped import Biped
@@ -62,6 +63,7 @@ class Planner(StepPlanner):
         By how much and in which direction the DCM was outside of that region at the last update [m].
     """
 
+    @check_types
     def __init__(
         self,
         body: Biped,

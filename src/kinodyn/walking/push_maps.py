@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.capturability import push_bound
 from kinodyn.balance.support import support_polygon
@@ -91,6 +92,7 @@ class PushMap:
         conditions = {"stepping": self.stepping, "velocity": self.velocity, "resolution": self.resolution}
         return {"robot": self.robot, **conditions, **arrays}
 
+    @check_types
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Draw the map seen from above.
 
@@ -114,6 +116,7 @@ class PushMap:
         return "\n".join(lines)
 
 
+@check_types
 def push_map(
     robot: Robot,
     directions: int | ArrayLike = 8,
@@ -293,6 +296,7 @@ class _Search:
         return survives_push(self.robot, self.angle, ratio * self.bound, **self.conditions)
 
 
+@check_types
 def survives_push(
     robot: Robot,
     angle: float,
@@ -338,6 +342,7 @@ def survives_push(
     return controller.fallen is None
 
 
+@check_types
 def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, frame: str | None = None) -> Push:
     """Return a horizontal push with a given impulse, 50 ms long.
 

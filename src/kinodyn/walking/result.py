@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.recording import Recording
@@ -87,6 +88,7 @@ class WalkResult:
         """Maximum torque as a fraction of its joint's limit."""
         return max(self.torques.values(), default=0.0)
 
+    @check_types
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Draw footprints, CoM and ZMP from above and over time.
 

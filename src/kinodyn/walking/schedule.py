@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped
-from kinodyn.walking.footsteps import Footstep
+from kinodyn.walking.footsteps import Footstep, both_feet
 from kinodyn.walking.lipm_trajectory import LIPMTrajectory, Point, dcm_fractions
 from kinodyn.walking.phase_builder import PhaseBuilder, nominal_trajectory
 from kinodyn.walking.phases import DIRECTIONS, Phase
@@ -48,6 +49,7 @@ class ContactSchedule:
         Motion of the linear inverted pendulum over the planned ZMP, which comes to rest at the end.
     """
 
+    @check_types
     def __init__(
         self,
         body: Biped,
@@ -60,12 +62,13 @@ class ContactSchedule:
     ) -> None:
         self.body, self.steps = body, tuple(steps)
         self.settings = settings or GaitSettings.from_robot(body)
-        self._check(start)
+        self._require_alternating()
         self.builder = PhaseBuilder(body, self.settings)
-        self.phases = self.builder.walk(dict(start), self.steps, time, float(wait))
+        self.phases = self.builder.walk(both_feet(start), self.steps, time, float(wait))
         self._finish()
 
     @classmethod
+    @check_types
     def from_phases(cls, earlier: ContactSchedule, phases: Sequence[Phase]) -> ContactSchedule:
         """Assemble phases that an earlier schedule made, after a change while walking.
 
@@ -241,6 +244,7 @@ class ContactSchedule:
         """
         return float((self.capture_region(t) - DIRECTIONS @ np.asarray(dcm)).min())
 
+    @check_types
     def rolled(self, t: float, side: str, edge: str) -> ContactSchedule:
         """Return the schedule with a foot that stands only on its toes or its heel, in the phase at a time.
 
@@ -280,9 +284,7 @@ class ContactSchedule:
             return np.asarray(first * (old if whole else phase.support) + last * new + rest * following)
         return np.asarray((1.0 - rest) * phase.support + rest * following)
 
-    def _check(self, start: dict[str, Footstep]) -> None:
-        if set(start) != {"left", "right"}:
-            raise InputError(f"start must have both feet, 'left' and 'right', got {sorted(start)}")
+    def _require_alternating(self) -> None:
         for step, following in zip(self.steps, self.steps[1:], strict=False):
             if step.side == following.side:
                 raise InputError(f"feet must alternate, but two consecutive steps are {step.side}")

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
@@ -14,6 +15,7 @@ from kinodyn.walking.terrain_settings import TerrainSettings
 from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains, check_ranges, setting
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, kw_only=True)
 class GaitSettings:
@@ -165,6 +167,7 @@ class GaitSettings:
         check_ranges(self)
 
     @classmethod
+    @check_types
     def from_robot(cls, robot: Robot | Biped, **changes: Any) -> GaitSettings:
         """Derive the settings from the size of a robot.
 

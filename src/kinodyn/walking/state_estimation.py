@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -48,6 +49,7 @@ class EstimatingController:
         Those of the controller, and "q_estimated" (nq,), "v_estimated" (nv,).
     """
 
+    @check_types
     def __init__(
         self,
         controller: ObservationController,
@@ -73,6 +75,7 @@ class EstimatingController:
         inner: dict[str, object] = getattr(self.controller, "signals", {})
         return {**inner, "q_estimated": self.estimator.q, "v_estimated": self.estimator.v}
 
+    @check_types
     def act(self, observation: Observation) -> Array:
         """Read the sensors, estimate the state, and let the controller act on it.
 

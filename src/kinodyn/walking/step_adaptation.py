@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import qp
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.capturability import walking_bounds
 from kinodyn.checks import numbers
@@ -47,6 +48,7 @@ class AdaptedStep:
     status: str
 
 
+@check_types
 def adapt_step(
     dcm: ArrayLike,
     zmp: ArrayLike,

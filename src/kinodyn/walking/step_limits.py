@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive, vector
 from kinodyn.display import displayed
@@ -20,6 +21,7 @@ SHRINK_FACTOR = 0.92  # on the limits, until inverse kinematics reaches all of t
 MIN_FRACTION = 0.2  # of the first estimate, below which the robot cannot step
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class StepLimits(StepRegion):
@@ -40,6 +42,7 @@ class StepLimits(StepRegion):
     """
 
     @classmethod
+    @check_types
     def from_robot(
         cls,
         robot: Biped | Robot,
@@ -198,6 +201,7 @@ class StepLimits(StepRegion):
         return bool(body.solve_posture(poses, com, np.array(headings)).success.all())
 
 
+@check_types
 def feet_apart(body: Biped, T_left: Array, T_right: Array) -> Array:
     """Measure the gap between the soles.
 

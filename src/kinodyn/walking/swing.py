@@ -7,8 +7,9 @@ from math import atan2, cos, hypot, pi, sin
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, nonnegative, numbers
+from kinodyn.checks import nonnegative, number, numbers, one_pose
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
@@ -58,6 +59,7 @@ class SwingTrajectory:
     [0.15 0.   0.05] 0.0
     """
 
+    @check_types
     def __init__(
         self,
         T_start: MatrixLike,
@@ -71,17 +73,17 @@ class SwingTrajectory:
         velocity: ArrayLike | None = None,
         descent_speed: float = 0.0,
     ) -> None:
-        if not (np.isfinite(start) and np.isfinite(end) and start < end):
+        if not number("start", start) < number("end", end):
             raise InputError(f"a swing must end after it starts, got start={start!r} s and end={end!r} s")
         nonnegative("height", height)
         nonnegative("descent_speed", descent_speed)
-        pair = vertical_fraction if isinstance(vertical_fraction, tuple) else (vertical_fraction, vertical_fraction)
-        if len(pair) != 2 or not all(0 <= part < 0.5 for part in pair):
+        pair = np.broadcast_to(numbers("vertical_fraction", vertical_fraction), 2).tolist()
+        if not all(0 <= part < 0.5 for part in pair):
             raise InputError(f"vertical_fraction must be at least 0 and below 0.5, got {vertical_fraction!r}")
         if not 0.1 <= apex_fraction <= 0.9:
             raise InputError(f"apex_fraction must be from 0.1 to 0.9, got {apex_fraction!r}")
         self.start, self.end, self.height = float(start), float(end), float(height)
-        self._from = as_pose(T_start, "T_start")
+        self._from = one_pose("T_start", T_start)
         origin = coordinates(self._from, 0.0)
         rates = np.zeros(6) if velocity is None else _rates(origin, numbers("velocity", velocity, 6))
         rates[2] = max(rates[2], 0.0)  # never into the ground
@@ -185,6 +187,7 @@ class SwingTrajectory:
         rate = (c * along - sc * dq - r * wy, sc * along + c * dq + r * wx, dr - sb * dp - b * p * q)
         return T, np.array([vx, vy, vz, wx, wy, wz]), np.array([ax, ay, az, *rate])
 
+    @check_types
     def retarget(
         self, t: float, T_end: MatrixLike | None = None, end: float | None = None, *, descent_speed: float = 0.0
     ) -> None:
@@ -224,7 +227,7 @@ class SwingTrajectory:
         self.end = finish
 
     def _aim(self, T_end: MatrixLike, near: float) -> None:
-        self._goal = coordinates(as_pose(T_end, "T_end"), near)
+        self._goal = coordinates(one_pose("T_end", T_end), near)
 
     def _state(self, time: Array) -> Array:
         """Evaluate position, velocity and acceleration of the six coordinates: (..., 3, 6)."""

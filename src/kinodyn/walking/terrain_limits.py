@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.terrain.footholds import FootholdRules
 from kinodyn.walking.biped import SIDES, Biped
@@ -17,6 +18,7 @@ LENGTH_FRACTION = 0.7  # fraction of the longest step at which these heights mus
 FREE_ROLL_RISE = 0.06  # of the leg: highest step of feet whose roll the legs do not control
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class TerrainLimits:
@@ -40,6 +42,7 @@ class TerrainLimits:
     rules: FootholdRules = FootholdRules()
 
     @classmethod
+    @check_types
     def from_robot(cls, body: Biped, limits: StepLimits, *, rules: FootholdRules | None = None) -> TerrainLimits:
         """Derive the limits from the legs, the height of a step by inverse kinematics.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.walking.weights import check_ranges, setting
 
 
+@check_types
 @displayed
 @dataclass(frozen=True, kw_only=True)
 class TerrainSettings:

@@ -8,6 +8,7 @@ from math import cos, sin
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.display import displayed
@@ -47,6 +48,7 @@ class UpperBody:
     >>> controller = kd.walking.WalkingController(kd.load("humanoid"), upper_body=upper_body)
     """
 
+    @check_types
     def __init__(
         self,
         tasks: Sequence[Task] = (),
@@ -54,12 +56,6 @@ class UpperBody:
         heading_tasks: Sequence[Task] = (),
         supports: Sequence[HandSupport] = (),
     ) -> None:
-        for task in (*tasks, *heading_tasks):
-            if not isinstance(task, Task):
-                raise InputError(f"tasks of the upper body must be kinodyn.tasks objects, got {task!r}")
-        for support in supports:
-            if not isinstance(support, HandSupport):
-                raise InputError(f"supports must be walking.HandSupport objects, got {support!r}")
         self.tasks, self.supports = tuple(tasks), tuple(supports)
         self.heading_tasks = tuple(_HeadingTask(task) for task in heading_tasks)
         self._phases = tuple(SupportPhase(support) for support in self.supports)
@@ -83,6 +79,7 @@ class UpperBody:
         """Frames whose contact forces are observed."""
         return tuple(support.contact.frame for support in self.supports)
 
+    @check_types
     def add_to(self, qp: InverseDynamicsQP) -> None:
         """Add the tasks and contacts to a controller.
 
@@ -95,6 +92,7 @@ class UpperBody:
         for phase in self._phases:
             phase.add_to(qp)
 
+    @check_types
     def update(
         self, t: float, state: State, reference: Reference, ground: float, forces: Mapping[str, Array] | None
     ) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
@@ -35,6 +36,7 @@ DISTANCE_TOLERANCE = 0.1  # fraction of a distance that may be missing or too mu
 GOAL_TOLERANCE = (0.1, np.deg2rad(5.0))  # [m, rad] within which a goal is reached
 
 
+@check_types
 def walk(
     robot: Robot | Biped,
     velocity: ArrayLike | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -32,6 +33,7 @@ def check_ranges(settings: Any) -> None:
             raise InputError(f"{item.name} must be {kind} from {low:g} to {high:g}, got {value!r}")
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class MPCWeights:
@@ -61,6 +63,7 @@ class MPCWeights:
         check_ranges(self)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class AdaptationWeights:
@@ -87,6 +90,7 @@ class AdaptationWeights:
         check_ranges(self)
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class TrackingGains:

@@ -203,7 +203,7 @@ def test_errors_explain_misuse(scene: Callable[..., Any]) -> None:
         make(robot, [task], contacts=[kd.contact.Contact("tail")])
     with pytest.raises(InputError, match="torque limits must be positive"):
         make(robot, [task], limits=[kd.limits.TorqueLimit(-1.0)])
-    with pytest.raises(InputError, match="must be Contact or Loop"):
+    with pytest.raises(InputError, match="contacts must be a list of kinodyn.dynamics.contact.Constraint objects"):
         make(robot, [task], contacts=["left_sole"])
     controller = world.controller()
     use = controller.contacts["left_sole"]
@@ -212,7 +212,7 @@ def test_errors_explain_misuse(scene: Callable[..., Any]) -> None:
             use.maximum = wrong
     with pytest.raises(InputError, match="force of 'left_sole'"):
         use.force = [1.0, 2.0]
-    with pytest.raises(InputError, match="limits must be a list of limits"):
+    with pytest.raises(InputError, match="limits must be a list of kinodyn.limits.Limit objects"):
         make(robot, [task], limits=["position"])
     with pytest.raises(InputError, match="the state belongs to"):
         controller.solve(kd.State(kd.load("panda"), np.zeros(7)))

@@ -303,7 +303,7 @@ def test_errors_name_the_invalid_input(humanoid: Stance) -> None:
         (InputError, "force_weights", {"force_weights": 0.0}),
         (InputError, "torque_weights", {"torque_weights": [1.0, 2.0]}),
         (InputError, "torque_limits", {**humanoid.qp, "torque_limits": [1.0]}),
-        (InputError, "actuated must be a sequence of joint names", {"actuated": "left_knee"}),
+        (InputError, "actuated must be a list of strings", {"actuated": "left_knee"}),
         (InputError, "desired force of 'left_sole'", {"desired_forces": {"left_sole": [1.0, 2.0]}}),
         (UnknownNameError, "left_knee", {"actuated": ["left_kneee"]}),
         (UnknownNameError, "left_sole", {"desired_forces": {"left_soul": np.zeros(6)}}),

@@ -44,9 +44,11 @@ def test_unknown_frames_are_named_with_what_could_be_meant(standing: tuple[Robot
 def test_invalid_numbers_are_rejected(standing: tuple[Robot, Array, Array]) -> None:
     robot, q, still = standing
     foot = Contact("left_sole")
-    for friction in (0.0, -0.5, np.nan, np.inf, "much"):
+    for friction in (0.0, -0.5, np.nan, np.inf):
         with pytest.raises(InputError, match="friction of contact 'left_sole' must be a positive number"):
-            Contact("left_sole", friction=friction)  # type: ignore[arg-type]
+            Contact("left_sole", friction=friction)
+    with pytest.raises(InputError, match="friction must be a number, got 'much'"):
+        Contact("left_sole", friction="much")  # type: ignore[arg-type]
     for arguments in ({"point": [0, np.nan, 0]}, {"corners": [[0, 0]]}, {"corners": []}, {"normal": [0, 0, 0]}):
         with pytest.raises(InputError):
             Contact("left_sole", **arguments)  # type: ignore[arg-type]

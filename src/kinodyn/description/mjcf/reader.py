@@ -14,6 +14,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import as_path
 from kinodyn.description.messages import warn
 from kinodyn.description.mjcf import constraints, keyframes, shapes, tree, unsupported
@@ -25,7 +26,7 @@ from kinodyn.description.roots import Roots
 from kinodyn.description.types import Description, Frame
 from kinodyn.description.validation import validate
 from kinodyn.description.xml_tree import parse_xml
-from kinodyn.errors import DescriptionError, InputError
+from kinodyn.errors import DescriptionError
 
 # tables of MuJoCo's model that the validation of descriptions does not see
 _FINITE = (
@@ -37,6 +38,7 @@ _LINE = re.compile(r"line(?: number)?[ =](\d+)", re.IGNORECASE)
 _ELEMENT = re.compile(r"Element '(\w+)'")
 
 
+@check_types
 def read_mjcf(
     source: str | os.PathLike[str], *, packages: PackageDirs = (), allow_outside: bool = False
 ) -> Description:
@@ -69,6 +71,7 @@ def read_mjcf(
     return describe_mjcf(lambda: mujoco.MjSpec.from_file(str(path)), path)
 
 
+@check_types
 def parse_mjcf(text: str) -> Description:
     """Read MJCF from text.
 
@@ -87,8 +90,6 @@ def parse_mjcf(text: str) -> Description:
     >>> [(joint.name, joint.kind) for joint in parse_mjcf(text).joints]
     [('elbow', 'continuous')]
     """
-    if not isinstance(text, str):
-        raise InputError(f"text must be the XML document as str, got {type(text).__name__}")
     check_root(root := parse_xml(text), None)
     check_mjcf(root, Path.cwd(), Roots(Path.cwd() / "model.xml"))
     return describe_mjcf(lambda: mujoco.MjSpec.from_string(text), None)

@@ -6,6 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import as_path, positive
 from kinodyn.description.base import Base, check_base
 from kinodyn.description.packages import PackageDirs, PackageFinder
@@ -25,6 +26,7 @@ from kinodyn.errors import DescriptionError, DescriptionWarning, InputError
 DENSITY = 1000.0  # [kg/m^3], that of water, as in MuJoCo
 
 
+@check_types
 def check(
     source: str | os.PathLike[str],
     *,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from kinodyn.argument_types import check_types
 from kinodyn.description.repair.document import Document
 from kinodyn.description.types import Description
 from kinodyn.description.xml_tree import Node
@@ -92,6 +93,7 @@ class Report:
         """Whether the repaired text loads."""
         return self.description is not None
 
+    @check_types
     def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the repaired text to a file. The checked file itself is never changed unless it is named here.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.description.messages import listed
 from kinodyn.description.packages import PackageDirs, PackageFinder
@@ -24,6 +25,7 @@ from kinodyn.spatial.poses import inverse_pose
 GRAVITY = (0.0, 0.0, -9.81)
 
 
+@check_types
 def read_sdf(
     source: str | os.PathLike[str],
     *,
@@ -59,6 +61,7 @@ def read_sdf(
     return _describe(read_xml(path), path, model, PackageFinder(path, packages, allow_outside=allow_outside))
 
 
+@check_types
 def parse_sdf(
     text: str | bytes,
     *,

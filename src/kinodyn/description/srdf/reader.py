@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from kinodyn.argument_types import check_types
 from kinodyn.description.srdf.groups import read_groups
 from kinodyn.description.srdf.names import Names
 from kinodyn.description.types import Description, JointKind
@@ -28,6 +29,7 @@ _COORDINATES: dict[JointKind, int] = {
 _QUATERNION_TOLERANCE = 1e-3
 
 
+@check_types
 def read_srdf(source: str | os.PathLike[str], description: Description) -> Description:
     """Add the groups, end effectors, states and collision pairs of an SRDF file to a description.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import as_path
 from kinodyn.description.base import floating_joint
@@ -20,6 +21,7 @@ from kinodyn.description.xacro import find_xacro, xacro_not_allowed
 from kinodyn.description.xml_tree import Node, parse_xml, read_xml
 
 
+@check_types
 def read_urdf(
     source: str | os.PathLike[str], *, packages: PackageDirs = (), allow_outside: bool = False
 ) -> Description:
@@ -51,6 +53,7 @@ def read_urdf(
     return _describe(read_xml(path), path, PackageFinder(path, packages, allow_outside=allow_outside))
 
 
+@check_types
 def parse_urdf(
     text: str | bytes,
     *,

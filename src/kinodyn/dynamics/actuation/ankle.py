@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, numbers, vector
 from kinodyn.display import displayed
@@ -320,6 +321,7 @@ class CrankAnkle(_ParallelAnkle):
     array([2., 0.])
     """
 
+    @check_types
     def __init__(
         self,
         motors: ArrayLike,
@@ -352,6 +354,7 @@ class PistonAnkle(_ParallelAnkle):
         As for `CrankAnkle`.
     """
 
+    @check_types
     def __init__(
         self,
         shank_points: ArrayLike,

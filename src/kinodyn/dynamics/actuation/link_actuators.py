@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -113,6 +114,7 @@ class BetweenLinks(_LinkActuator):
 
     size = 6
 
+    @check_types
     def __init__(
         self, frame_a: str, frame_b: str, *, T_a: MatrixLike | None = None, T_b: MatrixLike | None = None
     ) -> None:
@@ -177,6 +179,7 @@ class TorqueMotor(_LinkActuator):
 
     size = 1
 
+    @check_types
     def __init__(self, frame_a: str, frame_b: str, axis: ArrayLike) -> None:
         super().__init__(frame_a, frame_b)
         direction = numbers("axis", axis, 3)
@@ -237,6 +240,7 @@ class Piston(_LinkActuator):
 
     size = 1
 
+    @check_types
     def __init__(
         self,
         frame_a: str,

@@ -8,12 +8,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import known_names
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.chain import configuration
 from kinodyn.model.compile import JointInfo
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
 @runtime_checkable
@@ -36,6 +37,7 @@ class Actuator(Protocol):
         ...
 
 
+@check_types
 def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     """Compute the selection matrix S of the equation of motion: tau = S^T u.
 
@@ -58,7 +60,6 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     >>> S.shape, robot.nv
     ((29, 36), 36)
     """
-    require_robot(robot)
     passive = known_names("passive", passive, "joint", robot.joint_names)
     actuated = [robot.joint(name).v for name in robot.joint_names if name not in passive]
     indices = [index for v in actuated for index in range(v.start, v.stop)]
@@ -66,6 +67,7 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     return S
 
 
+@check_types
 def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> Array:
     """Stack the rows of all actuators to the actuation matrix B.
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, numbers
 from kinodyn.display import displayed
@@ -33,6 +34,7 @@ class Coupling(ABC):
         Names of the joints in a robot, in the order of q here; `rows` needs them.
     """
 
+    @check_types
     def __init__(self, motors: int, size: int, joints: Sequence[str] | None) -> None:
         named = isinstance(joints, Sequence) and not isinstance(joints, str) and len(joints) == size
         if joints is not None and not named:
@@ -182,6 +184,7 @@ class Transmission(Coupling):
         Names of the joints in a robot, for `rows`.
     """
 
+    @check_types
     def __init__(self, matrix: ArrayLike, joints: Sequence[str] | None = None) -> None:
         G = numbers("matrix", matrix)
         if G.ndim != 2 or not 0 < G.shape[-1] <= G.shape[0]:
@@ -229,6 +232,7 @@ class Transmission(Coupling):
         return f"Transmission({self.matrix.tolist()}, joints={self.joints})"
 
 
+@check_types
 def gears(ratios: ArrayLike, joints: Sequence[str] | None = None) -> Transmission:
     """Create a transmission with one gear for each joint.
 
@@ -255,6 +259,7 @@ def gears(ratios: ArrayLike, joints: Sequence[str] | None = None) -> Transmissio
     return Transmission(np.diag(each), joints)
 
 
+@check_types
 def differential(ratio: float, joints: Sequence[str] | None = None) -> Transmission:
     """Create a differential: motor 1 = ratio (q1 + q2), motor 2 = ratio (q1 - q2).
 

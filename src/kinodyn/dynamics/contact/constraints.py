@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import distinct_names, list_of, numbers, one_of, positive, vector
 from kinodyn.display import displayed
@@ -138,6 +139,7 @@ class Contact(Constraint):
         Key of its force; by default the name of the frame.
     """
 
+    @check_types
     def __init__(
         self,
         frame: str,
@@ -220,6 +222,7 @@ class Loop(Constraint):
         Key of its force; by default "frame to other".
     """
 
+    @check_types
     def __init__(
         self,
         frame: str,

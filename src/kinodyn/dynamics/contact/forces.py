@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint
@@ -37,6 +38,7 @@ class Forces(Mapping[str, Array]):
 
     __slots__ = ("_contacts", "_missed", "_rank", "residual", "vector")
 
+    @check_types
     def __init__(
         self,
         contacts: Sequence[Constraint],

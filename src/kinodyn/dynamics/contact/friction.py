@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn import qp
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import broadcast, integer, numbers, one_of
 from kinodyn.errors import InputError
@@ -105,6 +106,7 @@ def project(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Ar
     return np.where((side <= mu * along)[..., None], f, below)
 
 
+@check_types
 def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner") -> Array:
     """Compute the rows of a pyramid that approximates the friction cone: C f <= 0 inside.
 
@@ -133,6 +135,7 @@ def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind
     return _unit_rows(local @ np.swapaxes(axes(n), -1, -2))
 
 
+@check_types
 def edges(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner") -> Array:
     """Compute the edges of `pyramid`: every force inside is a sum of non-negative multiples of them.
 
@@ -154,6 +157,7 @@ def edges(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: 
     return spread
 
 
+@check_types
 def wrench_cone(
     friction: ArrayLike, half_x: ArrayLike, half_y: ArrayLike, *, T: MatrixLike | None = None, kind: str = "inner"
 ) -> Array:
@@ -200,6 +204,7 @@ def wrench_cone(
     return _unit_rows(C if T is None else _moved(C, as_pose(T, "T")))
 
 
+@check_types
 def span(
     friction: ArrayLike, corners: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner"
 ) -> Array:
@@ -228,6 +233,7 @@ def span(
     return wrenches.reshape(*wrenches.shape[:-2], -1)
 
 
+@check_types
 def patch_cone(
     friction: float, corners: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner"
 ) -> Array:

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -109,6 +110,7 @@ class HeightField(Ground):
         the grid. Both reproduce planes exactly.
     """
 
+    @check_types
     def __init__(
         self,
         heights: ArrayLike,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import dynamics as plain
 from kinodyn import qp
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, known_names, numbers, one_of
 from kinodyn.display import displayed
@@ -54,6 +55,7 @@ class Effort(NamedTuple):
     limiting: NDArray[np.str_]
 
 
+@check_types
 def inverse(
     robot: Robot,
     q: ArrayLike,
@@ -288,10 +290,10 @@ def _weights(forces: ArrayLike, torques: ArrayLike, rows: int, nv: int) -> tuple
         ("force_weights", forces, rows, "above 0"),
         ("torque_weights", torques, nv, "from 0 on"),
     ):
-        weights = np.asarray(value, dtype=float)
+        weights = numbers(what, value)
         weights = np.full(size, float(weights)) if weights.ndim == 0 else weights
         enough = (weights > 0) if least == "above 0" else (weights >= 0)
-        if weights.shape != (size,) or not (enough & np.isfinite(weights)).all():
+        if weights.shape != (size,) or not enough.all():
             raise InputError(f"{what} must be one number or ({size},), {least}, got {value!r}")
         result.append(weights)
     return result[0], result[1]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative, numbers
 from kinodyn.description.types import Shape
@@ -20,6 +21,7 @@ SOLE_TOLERANCE = 5e-3  # [m] height above the lowest point up to which points be
 RIM_POINTS = 8  # on the rim of an upright cylinder
 
 
+@check_types
 def sole_points(
     robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0), tolerance: float = SOLE_TOLERANCE
 ) -> Array:

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, positive
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint, Plan, plan
 from kinodyn.dynamics.contact.dynamics import impact
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
 
 @displayed
@@ -47,6 +48,7 @@ class Projection(NamedTuple):
     iterations: NDArray[np.int_]
 
 
+@check_types
 def constraint_error(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
     """Compute the errors of the constrained directions.
 
@@ -66,6 +68,7 @@ def constraint_error(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint])
     return _core.constraint_error(robot, q, planned.records, planned.poses)
 
 
+@check_types
 def project(
     robot: Robot,
     q: ArrayLike,
@@ -107,7 +110,6 @@ def project(
     >>> bool(found.success), bool(found.error < 1e-12)
     (True, True)
     """
-    require_robot(robot)
     planned = _with_targets(robot, contacts)
     indices = tuple(fixed) if isinstance(fixed, Iterable) else (fixed,)
     if not all(isinstance(k, int | np.integer) for k in indices):
@@ -120,6 +122,7 @@ def project(
     )
 
 
+@check_types
 def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
     """Project velocities onto those that satisfy the constraints, in the metric of the mass matrix.
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive, reals
 from kinodyn.display import displayed
@@ -64,6 +65,7 @@ class SoftContacts:
     >>> a = kd.dynamics.forward(robot, q, v, kd.dynamics.gravity(robot, q), wrenches=wrenches)
     """
 
+    @check_types
     def __init__(
         self,
         points: Mapping[str, ArrayLike],
@@ -96,6 +98,7 @@ class SoftContacts:
         self._local = np.vstack(list(places.values())).ravel()
 
     @classmethod
+    @check_types
     def from_robot(
         cls,
         robot: Robot,
@@ -128,7 +131,7 @@ class SoftContacts:
         -------
         SoftContacts
         """
-        if isinstance(frames, str) or not frames:
+        if len(frames) == 0:
             raise InputError(f"frames must be a list of names, at least one, got {frames!r}")
         positive("dt", dt)
         points = {frame: sole_points(robot, frame) for frame in frames}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kinodyn.argument_types import check_types
 from kinodyn.description.messages import listed
 from kinodyn.description.packages import PackageDirs
 from kinodyn.display import displayed
-from kinodyn.errors import DescriptionWarning, InputError
+from kinodyn.errors import InputError, warn
 from kinodyn.interop.moveit.joint_limits import JointLimits, read_joint_limits
 from kinodyn.interop.moveit.kinematics_settings import KinematicsSettings, read_kinematics
 from kinodyn.model.loading import load
@@ -39,6 +39,7 @@ class MoveItConfig:
     kinematics: Mapping[str, KinematicsSettings]
 
 
+@check_types
 def load_config(
     folder: str | os.PathLike[str],
     urdf: str | os.PathLike[str] | None = None,
@@ -81,7 +82,7 @@ def load_config(
     source = urdf if urdf is not None else _only(config, "*.urdf.xacro" if xacro else "*.urdf")
     others = sorted(file.name for file in config.glob("*.yaml") if file.name not in _READ)
     if others:
-        warnings.warn(f"{config}: files that have no effect here: {listed(others)}", DescriptionWarning, stacklevel=2)
+        warn(f"{config}: files that have no effect here: {listed(others)}")
     limits_file, kinematics_file = (config / name for name in _READ)
     limits = read_joint_limits(limits_file) if limits_file.is_file() else JointLimits()
     settings = read_kinematics(kinematics_file) if kinematics_file.is_file() else {}

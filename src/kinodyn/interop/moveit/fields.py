@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kinodyn.checks import MAX_MAGNITUDE
 from kinodyn.description.messages import listed
-from kinodyn.errors import DescriptionWarning, InputError
+from kinodyn.errors import InputError, warn
 
 _FLAGS = {"true": True, "True": True, "1": True, "false": False, "False": False, "0": False}
 
@@ -25,13 +24,12 @@ class Message:
         self.notes: list[str] = []  # further warnings
         self.fields = Fields(data if data is not None else {}, "", self)
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self) -> None:
         """Warn once per message about ignored fields."""
         unread = dict.fromkeys(re.sub(r"\[\d+\]", "[]", name) for fields in self.read for name in fields.unread())
         notes = [*self.notes, *([f"fields that have no effect here: {listed(unread, 12)}"] if unread else [])]
         if notes:
-            text = f"{self.source}: {'; '.join(notes)}"
-            warnings.warn(text, DescriptionWarning, stacklevel=stacklevel + 1)
+            warn(f"{self.source}: {'; '.join(notes)}")
 
 
 class Fields:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import unknown_name
 from kinodyn.interop.moveit.fields import Fields
@@ -84,6 +85,7 @@ class JointLimits:
                     found[kind][name] = factors[kind] * value
         return {kind: limits for kind, limits in found.items() if limits}
 
+    @check_types
     def apply(self, robot: Robot) -> Robot:
         """Return a robot with the limits of position, velocity and effort of the file.
 
@@ -135,10 +137,11 @@ def read_joint_limits(source: Source) -> JointLimits:
     for name in given.names():
         joints[name] = _read_joint(given.child(name))
     factors = [_scaling(fields, f"default_{kind}_scaling_factor") for kind in ("velocity", "acceleration")]
-    message.warn(stacklevel=2)
+    message.warn()
     return JointLimits(joints, *factors)
 
 
+@check_types
 def write_joint_limits(limits: JointLimits, path: str | os.PathLike[str]) -> None:
     """Write a joint_limits.yaml.
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.interop.moveit.reading import Source, source_message
 from kinodyn.interop.moveit.writing import write_yaml
@@ -78,10 +79,11 @@ def read_kinematics(source: Source) -> dict[str, KinematicsSettings]:
                 raise given.error(name, number, "a number of at least 0")
             values[field.name] = int(number) if field.name == "attempts" else number
         found[group] = KinematicsSettings(**values)  # type: ignore[arg-type]
-    message.warn(stacklevel=2)
+    message.warn()
     return found
 
 
+@check_types
 def write_kinematics(settings: Mapping[str, KinematicsSettings], path: str | os.PathLike[str]) -> None:
     """Write a kinematics.yaml.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Box, Cylinder, Shape, Sphere
 from kinodyn.errors import InputError
@@ -31,6 +32,7 @@ MIN_ANGLE, MIN_RANGE = 1e-3, 1e-4  # [rad], [rad or m] tolerances of 0 are made 
 STARTS, ITERATIONS, MAX_GOALS = 256, 60, 64  # of the search for configurations that satisfy the constraints of a goal
 
 
+@check_types
 def plan(scene: Scene, request: Request, robot: Robot, *, seed: int = 0, **options: Any) -> Plan:
     """Plan a motion for a request.
 
@@ -64,6 +66,7 @@ def plan(scene: Scene, request: Request, robot: Robot, *, seed: int = 0, **optio
     return plan_motion(robot, request.start, goal, scene.world, **{**given, **options})
 
 
+@check_types
 def path_constraints(request: Request) -> tuple[Constraint, ...]:
     """Return the constraints along the path of a request as those of `kd.planning`.
 
@@ -84,6 +87,7 @@ def path_constraints(request: Request) -> tuple[Constraint, ...]:
     return () if given is None else _constraints(given, "path_constraints")
 
 
+@check_types
 def requested_goal(request: Request, robot: Robot, *, seed: int = 0) -> Any:
     """Return the goal of a request as `kd.planning.plan` takes it.
 

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from kinodyn.argument_types import check_types
 from kinodyn.description.packages import PackageDirs, PackageFinder
 from kinodyn.errors import InputError
 from kinodyn.interop.moveit.fields import Message
 from kinodyn.interop.moveit.request import Request, build_request
 from kinodyn.interop.moveit.scene import Scene, build_scene
 from kinodyn.interop.moveit.yaml_text import parse_yaml
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.rosmsgs.messages import as_dict
 
 Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Any  # Any: a ROS message
@@ -22,6 +23,7 @@ Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Any  # Any: a R
 MAX_BYTES = 100_000_000
 
 
+@check_types
 def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageDirs = ()) -> tuple[Scene, Request]:
     """Read a PlanningScene and a MotionPlanRequest of MoveIt.
 
@@ -70,15 +72,15 @@ def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageD
     >>> scene.world, request.goal.tolist()
     (World(1 object: ball), [0.5, 0.0])
     """
-    require_robot(robot)
     scene_message, request_message = source_message(scene, "scene"), source_message(request, "request")
     built, frames, objects = build_scene(scene_message, robot, _finder(scene, package_dirs))
     asked = build_request(request_message, robot, built, frames, objects)
-    scene_message.warn(stacklevel=2)
-    request_message.warn(stacklevel=2)
+    scene_message.warn()
+    request_message.warn()
     return built, asked
 
 
+@check_types
 def read_scene(scene: Source, robot: Robot, *, package_dirs: PackageDirs = ()) -> Scene:
     """Read a PlanningScene of MoveIt.
 
@@ -91,10 +93,9 @@ def read_scene(scene: Source, robot: Robot, *, package_dirs: PackageDirs = ()) -
     -------
     scene : Scene
     """
-    require_robot(robot)
     message = source_message(scene, "scene")
     built, _, _ = build_scene(message, robot, _finder(scene, package_dirs))
-    message.warn(stacklevel=2)
+    message.warn()
     return built
 
 

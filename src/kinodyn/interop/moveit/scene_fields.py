@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, PointCloud, Shape, Sphere
 from kinodyn.collision.snapshot import WorldObject
 from kinodyn.description.messages import listed
-from kinodyn.errors import DescriptionWarning, InputError
+from kinodyn.errors import InputError, warn
 from kinodyn.interop.moveit.allowed import Pair
 from kinodyn.interop.moveit.scene import Scene
 from kinodyn.model.compile import COORDINATES
@@ -160,4 +159,4 @@ def _warn_of_meshes(grouped: Mapping[str, list[WorldObject]]) -> None:
     ]
     if changed:
         text = f"capsules, ellipsoids and height fields are written as meshes: {listed(changed)}"
-        warnings.warn(text, DescriptionWarning, stacklevel=4)
+        warn(text)

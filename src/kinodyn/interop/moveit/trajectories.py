@@ -91,7 +91,7 @@ def read_trajectory(source: Source | Any) -> RobotTrajectory | JointTrajectory:
         empty = not bases.raw("joint_names")
         bases.ignore("header", *(("points",) if empty else ()))
         result = RobotTrajectory(_read_joints(fields.child("joint_trajectory")), None if empty else _read_bases(bases))
-    message.warn(stacklevel=2)
+    message.warn()
     return result
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.interop.moveit.request import Request
 from kinodyn.interop.moveit.request_fields import request_fields
@@ -24,6 +25,7 @@ Value = Scene | Request | RobotTrajectory | JointTrajectory
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
+@check_types
 def to_dict(value: Value, robot: Robot | None = None, *, scene: Scene | None = None) -> dict[str, Any]:
     """Return the fields of the message of MoveIt that a value corresponds to.
 
@@ -62,6 +64,7 @@ def to_dict(value: Value, robot: Robot | None = None, *, scene: Scene | None = N
     raise InputError(f"value must be a Scene, Request or trajectory, got {type(value).__name__}")
 
 
+@check_types
 def to_message(value: Value, robot: Robot | None = None, *, scene: Scene | None = None) -> Any:
     """Return a value as a ROS message; `pip install 'kinodyn[ros]'`.
 
@@ -86,6 +89,7 @@ def to_message(value: Value, robot: Robot | None = None, *, scene: Scene | None 
     return new(names[type(value)], fields)
 
 
+@check_types
 def write(
     value: Value, path: str | os.PathLike[str], robot: Robot | None = None, *, scene: Scene | None = None
 ) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from kinodyn.checks import integer, positive
-from kinodyn.errors import DescriptionWarning, InputError, KinodynError
+from kinodyn.errors import InputError, KinodynError, warn
 from kinodyn.interop.moveit.config import MoveItConfig
 from kinodyn.interop.moveit.kinematics_settings import KinematicsSettings
 from kinodyn.model.robot import Robot
@@ -132,7 +131,7 @@ class GroupSettings:
         except KinodynError:
             pass  # OMPL is not installed
         text = f"the planner {self._planner_id!r} is not known here; RRT-Connect plans instead"
-        warnings.warn(text, DescriptionWarning, stacklevel=3)
+        warn(text)
         self._planner_id = OWN_PLANNERS[0]
         return OWN_PLANNERS[0]
 

@@ -132,7 +132,7 @@ class GroupTargets(GroupState):
             return
         message = Message(value if isinstance(value, Mapping) else as_dict(value), "path constraints")
         self._path_constraints = read_constraints(message.fields, self._session.frames())
-        message.warn(stacklevel=2)
+        message.warn()
 
     def clear_path_constraints(self) -> None:
         """Remove the constraints along the path."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.display import displayed
@@ -61,6 +62,7 @@ class MoveGroup(GroupTargets):
     True
     """
 
+    @check_types
     def __init__(
         self,
         name: str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import SimpleNamespace
 
+from kinodyn.argument_types import check_types
 from kinodyn.interop.ros.move_group import MoveGroup, list_to_pose, pose_to_list
 from kinodyn.interop.ros.planning_scene_interface import PlanningSceneInterface
 from kinodyn.interop.ros.robot_commander import RobotCommander
@@ -28,6 +29,7 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
+@check_types
 def roscpp_initialize(args: Sequence[str]) -> None:
     """Start a session unless there is one; an argument `robot_description:=file` names the robot.
 

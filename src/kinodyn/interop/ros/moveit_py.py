@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.interop.moveit.fields import Message
@@ -58,6 +59,7 @@ class PlanningComponent:
     session
     """
 
+    @check_types
     def __init__(self, group: str, session: Session) -> None:
         self._group = MoveGroup(group, session=session)
 
@@ -160,6 +162,7 @@ class PlanningSceneMonitor:
     session
     """
 
+    @check_types
     def __init__(self, session: Session) -> None:
         self._scene = PlanningSceneInterface(session=session)
 
@@ -215,6 +218,7 @@ class MoveItPy:
         By default that of the current session, see `start`.
     """
 
+    @check_types
     def __init__(self, node_name: str = "", *, robot: Any = "") -> None:
         self._session = current_session(robot)
 

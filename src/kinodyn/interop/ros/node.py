@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import integer, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
@@ -59,6 +60,7 @@ class Publisher:
     topic, type : str
     """
 
+    @check_types
     def __init__(self, topic: str, name: str, writer: Writer) -> None:
         self.topic, self.type, self._writer = topic, name, writer
 
@@ -121,6 +123,7 @@ class Subscription:
         When it was received, by `time.monotonic` [s]; -inf before.
     """
 
+    @check_types
     def __init__(self, topic: str, name: str, reader: Reader, callback: Callback | None) -> None:
         self.topic, self.type, self._reader, self._callback = topic, name, reader, callback
         self.received = self.rejected = 0
@@ -223,6 +226,7 @@ class Node:
     ...     node.publisher("/chatter", "std_msgs/String").publish(kd.interop.ros.new("std_msgs/String", data="hello"))
     """
 
+    @check_types
     def __init__(
         self,
         *,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.collision.world_meshes import mesh_shape
@@ -37,6 +38,7 @@ class PlanningSceneInterface:
         By default the current one, see `start`.
     """
 
+    @check_types
     def __init__(
         self,
         ns: str = "",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import unknown_name
 from kinodyn.interop.moveit.config import MoveItConfig
@@ -77,6 +78,7 @@ class RobotCommander:
         By default the current one.
     """
 
+    @check_types
     def __init__(
         self,
         robot_description: Robot | MoveItConfig | str | os.PathLike[str] = "robot_description",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -49,6 +50,7 @@ class RobotNode(Node):
     ...     node.publish_state(robot.neutral())
     """
 
+    @check_types
     def __init__(self, robot: Robot, **options: Any) -> None:
         super().__init__(**options)
         self.robot = robot

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import integer, nonnegative, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
@@ -74,6 +75,7 @@ class RosBridge:
         If no server answers.
     """
 
+    @check_types
     def __init__(self, host: str = "127.0.0.1", port: int = 9090, *, timeout: float = 5.0) -> None:
         self._connection = Connection(host, integer("port", port, 1, 65535), positive("timeout", timeout))
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.collision.checks import free
@@ -61,6 +62,7 @@ class Session:
         The result of the last execution.
     """
 
+    @check_types
     def __init__(
         self,
         robot: Robot | MoveItConfig | str | os.PathLike[str],
@@ -144,7 +146,7 @@ class Session:
         self.remove_object(fields.fields.text("id"), missing_ok=True)
         self._objects.frames = self.frames()
         self._objects.add(fields.fields)
-        fields.warn(stacklevel=3)
+        fields.warn()
 
     def attach_object(self, message: Any) -> None:
         """Attach a moveit_msgs/AttachedCollisionObject.
@@ -157,7 +159,7 @@ class Session:
         fields = Message(message if isinstance(message, Mapping) else as_dict(message), "object")
         self._objects.frames = self.frames()
         self._objects.attach(fields.fields)
-        fields.warn(stacklevel=3)
+        fields.warn()
 
     def detach_object(self, name: str) -> None:
         """Detach an object, which stays where it is.
@@ -258,6 +260,7 @@ def _initial(robot: Robot) -> Array:
 _CURRENT: list[Session] = []
 
 
+@check_types
 def start(
     robot: Robot | MoveItConfig | str | os.PathLike[str],
     *,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import identification, tables
+from kinodyn.argument_types import check_types
 from kinodyn.checks import known_names, positive
 from kinodyn.identification.model import make_model
 from kinodyn.jobs.files import Files
@@ -22,6 +23,7 @@ from kinodyn.model.robot import Robot
 FIT_OPTIONS = ("method", "terms", "held_out", "prior_spread")
 
 
+@check_types
 def identify(
     robot: Robot,
     recordings: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],

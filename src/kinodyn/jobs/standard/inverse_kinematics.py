@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import ik
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import vector
 from kinodyn.errors import InputError
@@ -21,6 +22,7 @@ from kinodyn.model.robot import Robot
 CHECKED_AT_ONCE = 100_000  # targets
 
 
+@check_types
 def inverse_kinematics(
     robot: Robot,
     targets: ArrayLike,

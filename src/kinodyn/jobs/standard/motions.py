@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 
 from kinodyn import dynamics, identification, kinematics, tables
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance import Foot, biped_feet
 from kinodyn.checks import positive
@@ -32,6 +33,7 @@ BALLISTIC = 0.02  # wrench on a base without contacts, as a fraction of the weig
 BASE = 6  # degrees of freedom of a floating base
 
 
+@check_types
 def motion_statistics(
     robot: Robot,
     motions: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import retarget as retargeting
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.jobs.files import Files
 from kinodyn.jobs.result import JobResult
@@ -26,6 +27,7 @@ from kinodyn.retarget.retarget import checked_rate
 TIMES = ("seconds", "frames_per_second")  # of a report; they would make the same job differ from run to run
 
 
+@check_types
 def retarget(
     clips: Sequence[str | os.PathLike[str]] | str | os.PathLike[str],
     robot: Robot,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, nonnegative, numbers, positive
 from kinodyn.display import displayed
@@ -74,6 +75,7 @@ class WalkingEnvelope:
         return figure
 
 
+@check_types
 def walking_envelope(
     robot: Robot,
     speeds: ArrayLike,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import KinodynError
 from kinodyn.jobs.inputs import SampleBatch, Samples
 from kinodyn.jobs.run import map
@@ -21,6 +22,7 @@ SHARD = 64 * CHUNK
 VOXEL, VIEW, FARTHEST = range(3)  # kinds of rows in a shard
 
 
+@check_types
 def workspace(
     robot: Robot,
     frame: str | int,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, Mask
 from kinodyn.checks import nonnegative, numbers
 from kinodyn.display import displayed
@@ -148,6 +149,7 @@ class Workspace:
         i, j, k = np.moveaxis(np.where(inside[..., None], index, 0).astype(np.int64), -1, 0)
         return np.asarray(inside & self.reachable[i, j, k])
 
+    @check_types
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an NPZ file of plain arrays.
 
@@ -159,6 +161,7 @@ class Workspace:
         files.write(path, {field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
+    @check_types
     def load(cls, path: str | os.PathLike[str]) -> Workspace:
         """Read a file that `save` wrote, without pickle, and check that it is consistent.
 
@@ -173,6 +176,7 @@ class Workspace:
         """
         return cls(**files.read(path, [field.name for field in fields(cls)]))
 
+    @check_types
     def plot_slice(
         self, *, axis: str = "z", at: float | None = None, quantity: str = "probability", ax: Axes | None = None
     ) -> Axes:
@@ -195,6 +199,7 @@ class Workspace:
         """
         return plots.plot_slice(self._image(quantity, f"{self.robot}: {self.frame}"), self.voids(), axis, at, ax)
 
+    @check_types
     def plot_cloud(self, *, quantity: str = "probability", ax: Axes | None = None) -> Axes:
         """Draw every reachable voxel as a point in space, cut open towards the viewer.
 

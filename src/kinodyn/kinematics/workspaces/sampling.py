@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, one_of, positive
 from kinodyn.errors import InputError
@@ -37,6 +38,7 @@ CHUNK = 2**15  # samples per pass; a power of two keeps Sobol's sequence balance
 MAX_SAMPLES = 2**BITS
 
 
+@check_types
 def workspace(
     robot: Robot,
     frame: str | int,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import broadcast, numbers, unit_vectors
 from kinodyn.display import displayed
@@ -43,6 +44,7 @@ class Converter:
         Lengths of the other engine's positions and velocities.
     """
 
+    @check_types
     def __init__(
         self, robot_size: tuple[int, int], their_size: tuple[int, int], scalars: Scalars, blocks: Sequence[Block]
     ):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kinodyn.argument_types import check_types
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
@@ -91,6 +92,7 @@ class DrakeLayout:
         )
 
 
+@check_types
 def drake(robot: Robot, layout: DrakeLayout) -> Converter:
     """Create the converter between a robot and a Drake plant of the same robot.
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import mujoco as mj
 
+from kinodyn.argument_types import check_types
+from kinodyn.checks import instance
 from kinodyn.description.mjcf.names import Names
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
@@ -30,6 +32,7 @@ _BLOCKS: dict[str, type[Block]] = {"floating": MujocoFree, "ball": MujocoBall, "
 _PLANAR_PARTS = ("_TX", "_TY", "_RZ")
 
 
+@check_types
 def mujoco(robot: Robot, model: Any) -> Converter:
     """Create the converter between a robot and a MuJoCo model of the same robot.
 
@@ -53,6 +56,7 @@ def mujoco(robot: Robot, model: Any) -> Converter:
     >>> kd.convert.mujoco(robot, model).q_to([1, 2, 3, 0, 0, 0.6, 0.8]).tolist()
     [1.0, 2.0, 3.0, 0.8, 0.0, 0.0, 0.6]
     """
+    instance("model", model, mj.MjModel, "a mujoco.MjModel")
     ids = _joint_ids(robot, model)
     require_same_joints(robot, ids, "MuJoCo")
     leaders = scalar_leaders(robot)

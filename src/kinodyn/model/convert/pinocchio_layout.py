@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.blocks import Block, PinocchioPlanar, Same
@@ -28,6 +29,7 @@ _BLOCKS: dict[tuple[str, str], type[Block]] = {
 _SCALARS = {"revolute": "JointModelR", "continuous": "JointModelR", "prismatic": "JointModelP"}
 
 
+@check_types
 def pinocchio(robot: Robot, model: Any) -> Converter:
     """Create the converter between a robot and a Pinocchio model of the same robot.
 

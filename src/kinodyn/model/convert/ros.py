@@ -6,14 +6,15 @@ constructors accept: `JointState(**kd.convert.to_joint_state(robot, q))`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, unit_vectors
+from kinodyn.checks import instance, numbers, unit_vectors
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
@@ -47,6 +48,7 @@ class JointState(TypedDict):
     effort: list[float]
 
 
+@check_types
 def joint_state(
     robot: Robot,
     message: Any,
@@ -112,6 +114,7 @@ def joint_state(
     return RobotState(q, v, tau)
 
 
+@check_types
 def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> JointState:
     """Write a state as the fields of a JointState message, without mimic followers and floating base.
 
@@ -148,6 +151,7 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
     )
 
 
+@check_types
 def to_odometry(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, dict[str, dict[str, float]]]:
     """Write the floating base's pose in the world and its twist in the base frame, as geometry_msgs/Pose and Twist.
 
@@ -195,7 +199,9 @@ def _own_scalars(robot: Robot) -> list[JointInfo]:
 
 
 def _names(robot: Robot, message: Any, ignore_unknown: bool) -> list[str]:
-    names = [str(name) for name in _field(message, "name")]
+    given = _field(message, "name")
+    instance("the field name of the message", given, Iterable, "a list of joint names")
+    names = [str(name) for name in given]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"the message has {', '.join(twice)} more than once")

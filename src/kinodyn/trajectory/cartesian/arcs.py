@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_rotation, numbers, one_pose
 from kinodyn.errors import InputError
@@ -18,6 +19,7 @@ from kinodyn.trajectory.cartesian.timing import Law, PathGeometry, timing_law
 COLLINEAR = 1e-9  # sine of the angle between two chords below which three points lie on one line
 
 
+@check_types
 def arc(
     T0: MatrixLike,
     centre: ArrayLike,
@@ -73,6 +75,7 @@ def arc(
     return SingleAxisMotion(start, rotation, np.zeros(3), winding, arm, timing_law(path, limits, duration, law))
 
 
+@check_types
 def arc_through(
     T0: MatrixLike,
     via: ArrayLike,

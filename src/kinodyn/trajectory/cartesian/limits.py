@@ -6,10 +6,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import positive
 from kinodyn.display import displayed
 
 
+@check_types
 @displayed
 @dataclass(frozen=True)
 class CartesianLimits:

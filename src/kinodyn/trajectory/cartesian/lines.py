@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import one_pose
 from kinodyn.spatial import log, log3
@@ -52,6 +53,7 @@ class SingleAxisMotion(PoseTrajectory):
         return np.asarray(tangent * self.law(t, 2) + bend * self.law(t, 1) ** 2)
 
 
+@check_types
 def line(
     T0: MatrixLike,
     T1: MatrixLike,
@@ -92,6 +94,7 @@ def line(
     return SingleAxisMotion(start, rotation, translation, np.zeros(3), np.zeros(3), timing)
 
 
+@check_types
 def screw(
     T0: MatrixLike,
     T1: MatrixLike,

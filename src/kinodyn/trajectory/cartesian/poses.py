@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import integer
 from kinodyn.display import displayed
@@ -99,6 +100,7 @@ class PoseTrajectory(ABC):
 
         return refined_peaks(norms, sampling_times(self.knots))[0]
 
+    @check_types
     def follow(
         self,
         robot: Robot,
@@ -136,6 +138,7 @@ class PoseTrajectory(ABC):
         """
         return follow(self, robot, frame, q0, tolerance, samples, options)
 
+    @check_types
     def plot(self, path: str | None = None) -> Figure:
         """Plot position, orientation, velocities and accelerations over time.
 

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose
 from kinodyn.description.types import Description, Inertia, Joint, JointKind, Link
@@ -49,6 +50,7 @@ class PoseSpline(PoseTrajectory):
         return np.concatenate([linear, angular], axis=-1)
 
 
+@check_types
 def spline(
     poses: MatrixLike,
     times: ArrayLike | None = None,
