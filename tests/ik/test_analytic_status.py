@@ -219,9 +219,9 @@ def test_unsupported_chains_are_rejected_with_an_alternative() -> None:
         ({"redundancy": 0.3}, "seven joints"),
         ({"redundant_joint": "joint1"}, "seven joints"),
         ({"clamp": True}, "planar 2R"),
-        ({"joints": "joint1"}, "joints must be a list of strings"),
+        ({"joints": "joint1"}, "sequence of joint names"),
         ({"frame": 99}, "frame must be a name or an index in frame_names, .*, got 99"),
-        ({"frame": [0]}, "frame must be a string or an integer"),
+        ({"frame": [0]}, "frame must be a name or an index"),
         ({"T": np.broadcast_to(np.eye(4), (3, 4, 4)), "q0": np.zeros((2, 6))}, r"are not compatible"),
     ],
 )

@@ -176,10 +176,10 @@ def test_a_batch_agrees_with_single_states() -> None:
     [
         ({"part": "x x"}, "part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"),
         ({"part": "roll"}, "part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"),
-        ({"part": 3}, "part must be a string, got 3"),
+        ({"part": 3}, "part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"),
         ({"characteristic_length": 0.0}, "characteristic_length must be a positive number"),
         ({"characteristic_length": np.nan}, "characteristic_length must be a positive number"),
-        ({"joints": "panda_joint1"}, "joints must be a list of strings"),
+        ({"joints": "panda_joint1"}, "joints must be a sequence of joint names"),
         ({"threshold": -1.0}, "threshold must be a positive number"),
     ],
 )

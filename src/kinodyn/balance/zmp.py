@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core, kinematics
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, broadcast, not_overflown, number, numbers
 from kinodyn.errors import InputError, SingularError
@@ -21,7 +20,6 @@ from kinodyn.model.robot import Robot
 MIN_NORMAL_FORCE = 1e-9  # fraction of the largest component of the wrench, below which there is no ZMP
 
 
-@check_types
 def contact_wrench(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Compute the contact wrench that a motion needs: the momentum rate minus the weight.
 
@@ -41,7 +39,6 @@ def contact_wrench(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Ar
     return wrench
 
 
-@check_types
 def zmp(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, height: float = 0.0, fill_value: ArrayLike | None = None
 ) -> Array:
@@ -74,7 +71,6 @@ def zmp(
     return _without_moment(wrench, kinematics.com(robot, q), height, fill_value)
 
 
-@check_types
 def zmp_from_wrenches(
     robot: Robot,
     q: ArrayLike,
@@ -102,6 +98,8 @@ def zmp_from_wrenches(
     (..., 3)
         [m]
     """
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches must be a mapping of frame -> (..., 6), got {type(wrenches).__name__}")
     if not wrenches:
         raise InputError("wrenches is empty; give the wrenches on the feet, frame name -> (..., 6)")
     total, origin = np.zeros(6), np.zeros(3)

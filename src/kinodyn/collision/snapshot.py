@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.collision.padding import NO_PADDING, LinkPadding
 from kinodyn.collision.shapes import Shape
@@ -60,7 +59,6 @@ class WorldSnapshot:
     version: int
     padding: LinkPadding
 
-    @check_types
     def __init__(
         self, objects: tuple[WorldObject, ...] = (), version: int = 0, padding: LinkPadding = NO_PADDING
     ) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import dynamics
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.control.controlled_frame import ControlledFrame
@@ -52,7 +51,6 @@ class OperationalSpace(NamedTuple):
     damped: NDArray[np.bool_]
 
 
-@check_types
 def operational_space(
     robot: Robot, q: ArrayLike, v: ArrayLike, frame: str | int, *, part: str = "all", max_mass: float = MAX_MASS
 ) -> OperationalSpace:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import _core
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -69,7 +68,6 @@ class ControlResult:
         Constraints that were activated or dropped.
     """
 
-    @check_types
     def __init__(self, plan: ControlPlan, outputs: _core.IdQp, state: tuple[Array, Array] | None = None) -> None:
         self._plan, self._outputs, self._state = plan, outputs, state
         self.a, self.tau = outputs.acceleration, outputs.torque

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, broadcast, numbers, positive, shape_of
 from kinodyn.errors import InputError
@@ -119,7 +118,6 @@ def damped(J: ArrayLike, twist: ArrayLike, damping: ArrayLike, null_velocity: Ar
     return np.asarray(v + _times(projector, free))
 
 
-@check_types
 def adaptive_damping(J: ArrayLike, *, threshold: float = 0.01, maximum: float = 0.1) -> Array:
     """Compute a damping for `damped` that is 0 above a threshold of manipulability and grows as it falls.
 
@@ -146,7 +144,6 @@ def adaptive_damping(J: ArrayLike, *, threshold: float = 0.01, maximum: float = 
     return np.asarray(maximum * np.maximum(0.0, 1.0 - measure / threshold))
 
 
-@check_types
 def resolved_rate(
     robot: Robot,
     q: ArrayLike,
@@ -279,7 +276,6 @@ def prioritised(tasks: Sequence[Task], *, null_velocity: ArrayLike | None = None
     return np.asarray(v)
 
 
-@check_types
 def limit_measure(robot: Robot, q: ArrayLike) -> Array:
     """Measure the distance from joint limits: 0 with every joint in its middle, -1/8 with every joint at a limit.
 
@@ -300,7 +296,6 @@ def limit_measure(robot: Robot, q: ArrayLike) -> Array:
     return np.asarray(-0.5 * (_from_middle(robot, q)[0] ** 2).sum(axis=-1))
 
 
-@check_types
 def limit_avoidance(robot: Robot, q: ArrayLike, *, gain: float = 1.0) -> Array:
     """Compute velocities towards the middle of the joint ranges, for use as `null_velocity`.
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import known_names, positive
 from kinodyn.display import displayed
@@ -45,7 +44,6 @@ class Ellipsoid(NamedTuple):
     radii: Array
 
 
-@check_types
 def manipulability(
     robot: Robot, q: ArrayLike, frame: str | int, *, part: str = "all", joints: Sequence[str] | None = None
 ) -> Array:
@@ -81,7 +79,6 @@ def manipulability(
     return result
 
 
-@check_types
 def singular_values(
     robot: Robot,
     q: ArrayLike,
@@ -113,7 +110,6 @@ def singular_values(
     return _singular_values(_jacobian(robot, q, frame, part, characteristic_length, joints))
 
 
-@check_types
 def condition_number(
     robot: Robot,
     q: ArrayLike,
@@ -145,7 +141,6 @@ def condition_number(
     return result
 
 
-@check_types
 def is_singular(
     robot: Robot,
     q: ArrayLike,
@@ -177,7 +172,6 @@ def is_singular(
     return np.asarray(s[..., -1] < threshold)
 
 
-@check_types
 def velocity_ellipsoid(
     robot: Robot,
     q: ArrayLike,
@@ -208,7 +202,6 @@ def velocity_ellipsoid(
     return Ellipsoid(axes, _singular_values(J))
 
 
-@check_types
 def force_ellipsoid(
     robot: Robot,
     q: ArrayLike,

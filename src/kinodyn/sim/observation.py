@@ -8,7 +8,6 @@ from typing import Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.model.state import State
@@ -81,7 +80,6 @@ class Elastic(Protocol):
         ...
 
 
-@check_types
 def observe(simulator: Simulator, state: State, time: float) -> Observation:
     """Read the sensors of a simulator.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike, Reference
 from kinodyn.checks import as_rotation, broadcast, check_reference, numbers, unit_vectors
 from kinodyn.errors import InputError, SingularError
@@ -169,7 +168,6 @@ def rotation_vector_rates(rotation_vector: ArrayLike, omega: ArrayLike, referenc
     return (left_jacobian3_inverse(-phi if reference == "local" else phi) @ w[..., None])[..., 0]
 
 
-@check_types
 def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
     """Return the matrices that map an angular velocity in world axes to rates of orientation parameters.
 
@@ -199,9 +197,9 @@ def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
      [0. 1. 0.]
      [1. 0. 0.]]
     """
-    if parameters == "quaternion":
+    if isinstance(parameters, str) and parameters == "quaternion":
         return _quaternion_map(as_quaternion(rotation), "world")
-    if parameters == "rotation_vector":
+    if isinstance(parameters, str) and parameters == "rotation_vector":
         return left_jacobian3_inverse(log3(rotation))
     try:
         euler_axes(parameters)

@@ -157,7 +157,7 @@ def test_errors_explain_invalid_contacts() -> None:
         kd.contact.dynamics(robot, q, still, still, [])
     with pytest.raises(InputError, match="two contacts"):
         kd.contact.dynamics(robot, q, still, still, [kd.contact.Contact("left_sole"), kd.contact.Contact("left_sole")])
-    with pytest.raises(InputError, match="must be a list"):
+    with pytest.raises(InputError, match="single one"):
         kd.contact.dynamics(robot, q, still, still, kd.contact.Contact("left_sole"))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="directions"):
         kd.contact.Loop("left_palm", "right_palm", directions="x w")

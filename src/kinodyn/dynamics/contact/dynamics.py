@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn import dynamics as plain
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import reals
 from kinodyn.display import displayed
@@ -27,7 +26,6 @@ from kinodyn.model.robot import Robot
 _NOT_STABILISED, _STOPS = np.zeros(2), np.zeros(())
 
 
-@check_types
 def dynamics(
     robot: Robot,
     q: ArrayLike,
@@ -87,7 +85,6 @@ def dynamics(
     return found.a, Forces(planned.contacts, found.force, found.rank, found.residual, found.residual_share)
 
 
-@check_types
 def impact(
     robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint], *, restitution: ArrayLike = 0.0
 ) -> tuple[Array, Forces]:
@@ -125,7 +122,6 @@ def impact(
     return found.v, Forces(planned.contacts, found.impulse, found.rank, found.residual, found.residual_share)
 
 
-@check_types
 def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
     """Compute the constraint Jacobian: J v are the velocities of the constrained directions, J^T f the joint forces.
 
@@ -143,7 +139,6 @@ def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Arra
     return _core.constraint_jacobian(robot, q, np.zeros(robot.nv), planned.records, planned.poses).J
 
 
-@check_types
 def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
     """Compute Jdot v, the acceleration of the constrained directions at constant joint velocities.
 
@@ -186,7 +181,6 @@ class Projected(NamedTuple):
     N: Array
 
 
-@check_types
 def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Projected:
     """Project the dynamics onto the null space of the constraints, where constraint forces vanish.
 

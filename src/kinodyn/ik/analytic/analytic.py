@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import at_most, flag, known_names, numbers, positions, positive, shape_of
 from kinodyn.errors import InputError
@@ -22,7 +21,7 @@ from kinodyn.ik.analytic.redundant import SevenJoints, seven
 from kinodyn.ik.analytic.result import AnalyticSolutions
 from kinodyn.ik.analytic.six import Solver, six
 from kinodyn.ik.poses import orthonormal, target_poses
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 # Cache of the recognised geometries of each robot: by frame, joints and redundant joint, the coordinates that
 # are not solved for and their values, the chain and its solver.
@@ -31,7 +30,6 @@ MAX_TOLERANCE = 1e-3  # [m, rad]
 _CACHE: WeakKeyDictionary[Robot, Recognised] = WeakKeyDictionary()
 
 
-@check_types
 def analytic(
     robot: Robot,
     T: MatrixLike,
@@ -100,6 +98,7 @@ def analytic(
     >>> found.nearest([1.5, -1.0]).round(4)
     array([ 1.5708, -1.5708])
     """
+    require_robot(robot)
     limits, clamp = flag("limits", limits), flag("clamp", clamp)
     start = robot.neutral() if q0 is None else numbers("q0", q0, robot.nq)
     within = at_most("tolerance", positive("tolerance", tolerance), MAX_TOLERANCE)
