@@ -44,7 +44,7 @@ def outcome(call: Callable[[], Any], *, finite: bool = True) -> str:
 def _untyped(error: Exception) -> str:
     """Describe an error that is not kinodyn's; "" if Python itself refused the call."""
     place = _innermost(error.__traceback__)
-    if isinstance(error, TypeError) and place == "":
+    if isinstance(error, TypeError) and (place == "" or "unexpected keyword argument" in str(error)):
         return ""
     return f"{type(error).__name__} in {place}: {str(error)[:120]}"
 
