@@ -13,6 +13,7 @@ import kinodyn as kd
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.walking import GaitSettings, survives_push
 from kinodyn.walking.metrics import path_heading, progress
+from kinodyn.walking.simulation import run_controller
 
 
 def load(name: str) -> kd.Robot:
@@ -56,6 +57,21 @@ def test_a_fall_is_reported_and_the_recording_kept(tmp_path: Path) -> None:
     assert "fell after" in str(result)
     result.plot(tmp_path / "walk.png")
     assert (tmp_path / "walk.png").stat().st_size > 10_000
+
+
+def test_undisturbed_steps_land_as_planned_where_friction_is_low() -> None:
+    # a swing leg turns the body: where friction does not hold it, the CoM along the ground is the last to yield
+    controller = kd.walking.WalkingController(load("g1"))
+    controller.command((0.7, 0.0, 0.0))
+    adapted = []
+
+    def observe(t: float, state: kd.State) -> bool:
+        adapted.append(controller.planner.adapted is not None)
+        return controller.fallen is not None
+
+    simulator = kd.walking.make_simulator(controller.body, "mujoco", friction=0.5)
+    run_controller(simulator, controller, 4.0, until=observe)
+    assert controller.fallen is None and sum(adapted) == 0
 
 
 def test_the_humanoid_walks_to_a_goal_and_stands_there() -> None:
