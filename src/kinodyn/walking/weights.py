@@ -101,8 +101,8 @@ class TrackingGains:
     Attributes
     ----------
     com_weight : float
-        Acceleration of the CoM along the ground, which follows from the ZMP. It is above that of the height: a swing
-        leg turns the body, and where friction does not hold it any more, balance must not be what yields.
+        Acceleration of the CoM along the ground, which follows from the ZMP. It is the largest: a swing leg turns the
+        body, and where friction does not hold it any more, balance must not be what yields.
     height_weight, com_frequency : float
         Height of the CoM.
     trunk_weight, trunk_frequency : float
@@ -129,7 +129,7 @@ class TrackingGains:
     momentum_frequency: float = setting(0.1, 1e3)
     height_frequency: float = setting(0.1, 1e3)
     com_weight: float = setting(*POSITIVE, 40.0)
-    height_weight: float = setting(*POSITIVE, 10.0)
+    height_weight: float = setting(*POSITIVE, 6.0)
     trunk_weight: float = setting(*POSITIVE, 4.0)
     swing_weight: float = setting(*POSITIVE, 20.0)
     swing_rotation_weight: float = setting(*POSITIVE, 2.0)
