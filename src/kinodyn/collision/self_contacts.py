@@ -53,13 +53,13 @@ class SelfContacts:
         self._query = self_query(robot, self._form)
         self.names = [(self._form.groups[a], self._form.groups[b]) for a, b in self._query.pairs]
 
-    def touching(self, q: Array) -> NDArray[np.bool_]:
-        """Return which pairs touch (n, pairs) at configurations (n, nq)."""
-        found = np.zeros((len(q), len(self.names)), dtype=bool)
+    def touching(self, q: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return what touches at configurations (n, nq): numbers of configurations, and of pairs."""
         at = np.flatnonzero(np.asarray(_core.collision_free(self.robot, self._query, q)) == 0)
-        if len(at):
-            found[at] = np.asarray(_core.touching(self.robot, self._query, q[at]).pairs) != 0
-        return found
+        if not len(at):
+            return at, at
+        which, pairs = np.nonzero(_core.touching(self.robot, self._query, q[at]).pairs)
+        return at[which], pairs
 
 
 def self_contacts(robot: Robot) -> SelfContacts:

@@ -64,7 +64,7 @@ class LinkClearances:
 
     def touching(self, q: Array, at: NDArray[np.intp]) -> Touching:
         """List (frame, pair) of the links whose shapes touch, at frames `at` of q (frames, nq)."""
-        frames, pairs = np.nonzero(self._contacts.touching(q[at]))
+        frames, pairs = self._contacts.touching(q[at])
         return list(zip(at[frames].tolist(), self._number[pairs].tolist(), strict=True))
 
     def depths(self, q: Array) -> Array:

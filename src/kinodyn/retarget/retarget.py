@@ -17,6 +17,7 @@ from kinodyn.retarget.human import normalise
 from kinodyn.retarget.keypoints import key_points
 from kinodyn.retarget.motion import Motion
 from kinodyn.retarget.reading import read
+from kinodyn.retarget.repairs import repaired
 from kinodyn.retarget.report import measure, summarise
 from kinodyn.retarget.result import Retargeted
 from kinodyn.retarget.solver import ClipSolver
@@ -85,7 +86,7 @@ def retarget(
     targets = make_targets(body, human, feet)
     balance = balanced_frames(human, feet)
     solver = ClipSolver(body, targets, feet.contacts, rate, balance)
-    q = solver.solve()
+    q = repaired(solver, solver.solve())
     measured = measure(q, solver.paths, solver.lowest, targets, solver.contacts, solver.clearances)
     report = summarise(q, measured, targets, body, rate, time.perf_counter() - began, human.notes)
     return Retargeted(robot, q, 1.0 / rate, report, solver.contacts, human)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt, maximum_filter1d, minimum_filter1d, uniform_filter1d
 
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.layouts import layout
 from kinodyn.retarget import support
-from kinodyn.retarget.body import SIDES, Body
-from kinodyn.retarget.contacts import Contact, intervals
-from kinodyn.retarget.link_clearances import ROWS, LinkClearances, Touching
+from kinodyn.retarget.body import Body
+from kinodyn.retarget.contacts import Contact
+from kinodyn.retarget.link_clearances import ROWS, LinkClearances
 from kinodyn.retarget.locks import ContactLocks
-from kinodyn.retarget.report import contact_slips
 from kinodyn.retarget.targets import CORNERS, LOCKED, SWING, Targets
 from kinodyn.spatial import as_quaternion
 from kinodyn.spatial.poses import inverse_pose
@@ -30,18 +26,7 @@ BALANCE = 3.0  # weight of the CoM [1/m]
 POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
-# frames around a touch over which limbs are interpolated, or arms spread, attempt by attempt
-BRIDGES = ((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True))
-SPREAD = 2  # frames before and after a touch in which arms are spread
-PUSHES = (0.0, 0.004, 0.008, 0.015, 0.02, 0.03, 0.03)  # [m] by which links that touch must move apart
-YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
-YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
-MAX_REPAIRS = YIELDING + len(BRIDGES)
-GROUND_REPAIRS = 3  # attempts to lift points out of the ground, before the base is lifted
-MIN_PART = 3  # frames of a part of a contact that is kept
 FREE_SHARE = 0.1  # of the weights of other points, where the base is placed over locked soles
-LIFTED = 3  # frames before and after one that is lifted out of the ground
-REPAIRED = 8  # frames before and after a violation that may move to repair it
 
 
 class Stage(NamedTuple):
@@ -68,17 +53,6 @@ ROUNDS = (
     Stage(6, LOCKED, 0.5, 0.1, exact=True, balance=True),
     Stage(5, LOCKED, 1.0, 0.1, collisions=False),
 )
-REPAIR = Stage(12, LOCKED, 1.0, 0.1)
-
-
-class _Candidate(NamedTuple):
-    """A result with violations, to which repairs may return."""
-
-    violations: int  # frames
-    q: Array
-    locks: ContactLocks
-    soles: Array  # targets (8, frames, 3) of the corners of soles [m], and their weights (8, frames)
-    weights: Array
 
 
 def _range(indices: slice) -> tuple[int, int]:
@@ -138,7 +112,7 @@ class ClipSolver:
         return self.locks.contacts
 
     def solve(self) -> Array:
-        """Solve the clip; return q (frames, nq)."""
+        """Solve the clip; return q (frames, nq), in which links may still touch and contacts slip; see `repairs`."""
         self.locks.apply(self.targets.reference, ROUNDS[0].lock)
         for k, stage in enumerate(ROUNDS):
             if k and stage.smoothing != ROUNDS[k - 1].smoothing:
@@ -153,142 +127,7 @@ class ClipSolver:
             if stage.balance:
                 self.keep_balance()
             self.run(stage.iterations, proximity=stage.proximity, smoothing=stage.smoothing, verify=k == 0)
-        return self.lifted(self.repaired(self.finish()))
-
-    def repaired(self, q: Array) -> Array:
-        """Solve frames with violations again until there are none; return the best q (frames, nq)."""
-        best: _Candidate | None = None
-        touching, before = Touching(), np.full_like(q, np.nan)
-        for attempt in range(MAX_REPAIRS + 1):
-            moved = np.any(q != before, axis=1)
-            touching = [entry for entry in touching if not moved[entry[0]]]
-            touching += self.clearances.touching(q, np.flatnonzero(moved))
-            before = q
-            wrong, low = self.violations(touching), np.asarray(self.lowest < -MAX_SLIP)
-            count = int(wrong.sum())
-            if best is None or count < best.violations:
-                soles = slice(0, 2 * CORNERS)
-                places = self.targets.positions[soles].copy(), self.targets.weights[soles].copy()
-                best = _Candidate(count, q, self.locks, *places)
-            if count == 0 and (attempt >= GROUND_REPAIRS or not low.any()):
-                return q
-            if attempt >= YIELDING and best.violations < count:
-                q, touching = best.q, self.take(best)
-                wrong = self.violations(touching)
-            if attempt < MAX_REPAIRS:
-                self.moving[: self.frames] = maximum_filter1d(wrong | low, 2 * REPAIRED + 1, mode="constant")
-                self.moving[self.frames :] = self.moving[self.frames - 1]
-                q = self.repair(q, touching, attempt)
-        self.trim_contacts()  # what slips is no contact
-        return q
-
-    def take(self, candidate: _Candidate) -> Touching:
-        """Return to an earlier result; list what touches there."""
-        self.locks = candidate.locks
-        self.targets.positions[: 2 * CORNERS] = candidate.soles
-        self.targets.weights[: 2 * CORNERS] = candidate.weights
-        for rows in (self.q, self.z):
-            rows[:, : self.frames] = candidate.q.T
-            rows[:, self.frames :] = candidate.q[-1:].T
-        self.u[:] = 0.0
-        self.run(0, proximity=self.proximity, smoothing=0.0, base_only=True)  # positions of the points
-        return self.clearances.touching(candidate.q, np.arange(self.frames))
-
-    def repair(self, q: Array, touching: Touching, attempt: int) -> Array:
-        """Solve the frames that move again: with less weight of their targets, or interpolated over time."""
-        self.trim_contacts()
-        if attempt >= YIELDING:
-            self.bridge(touching, *BRIDGES[attempt - YIELDING])
-        else:
-            self.priority[self.moving] *= YIELD if attempt else 1.0
-            self.clearances.keep_apart(q, touching, PUSHES[attempt])
-            self.avoid_collisions()
-            self.place_contacts(LOCKED, move=False)
-            self.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
         return self.finish()
-
-    def lifted(self, q: Array) -> Array:
-        """Lift the base where points are still below the ground, smoothly over time."""
-        low = np.maximum(0.0, -self.lowest - 0.5 * MAX_SLIP)
-        if not low.any():
-            return q
-        lift = maximum_filter1d(low, 2 * LIFTED + 1, mode="nearest")
-        lift = uniform_filter1d(lift, 2 * LIFTED + 1, mode="nearest")
-        q = q.copy()
-        q[:, 2] += lift
-        self.point[:, 2, : self.frames] += lift
-        self.heights[:, : self.frames] += lift
-        return q
-
-    def violations(self, touching: Touching) -> NDArray[np.bool_]:
-        """Return in which frames (frames,) contacts or distances of links do not hold, after `finish`."""
-        wrong = np.zeros(self.frames, dtype=bool)
-        wrong[[frame for frame, _ in touching]] = True
-        for contact, slip in zip(self.contacts, contact_slips(self.paths, self.contacts), strict=True):
-            if slip > MAX_SLIP:
-                wrong[contact.start : contact.stop] = True
-        return wrong
-
-    def bridge(self, found: Touching, width: int, spread: bool) -> None:
-        """Interpolate the joints of limbs that touch something over the frames in which they do, and some around.
-
-        With `spread`, arms are brought into a posture away from the body there. Joint limits and velocity limits are
-        kept. Legs in contact stay as they are.
-        """
-        frames: dict[tuple[str, str], NDArray[np.bool_]] = {}
-        limbs = {("arms", side): limb for side, limb in self.body.arms.items()}
-        limbs |= {("legs", side): limb for side, limb in self.body.legs.items()}
-        places = self.body.places
-        bodies = {key: {places[link].body for link in limb.links} for key, limb in limbs.items()}
-        touching = [(t, {places[name].body for name in self.clearances.names[pair]}) for t, pair in found]
-        arms = bodies.get(("arms", "left"), set()) | bodies.get(("arms", "right"), set())
-        low = np.argwhere(self.heights[:, : self.frames] < -MAX_SLIP)
-        touching += [(int(t), {int(body)}) for body, t in low if int(body) in arms]
-        for t, moved in touching:
-            keys = [key for key in limbs if bodies[key] & moved and not self._stands(key, t)]
-            own = [key for key in keys if key[0] == "arms"]
-            for key in own or keys[:1]:
-                frames.setdefault(key, np.zeros(self.frames, dtype=bool))[max(t - width, 0) : t + width + 1] = True
-        by_link = {joint.child: joint for joint in self.robot.joints}
-        for key, flags in frames.items():
-            if key[0] == "legs":
-                flags &= ~np.array([self._stands(key, t) for t in range(self.frames)])
-            coordinates = [k for link in limbs[key].links for k in range(*by_link[link].q.indices(self.robot.nq))]
-            if spread and key[0] == "arms":
-                self._spread(np.array(coordinates), flags, width)
-            else:
-                self._interpolate(np.array(coordinates), flags)
-
-    def _stands(self, key: tuple[str, str], frame: int) -> bool:
-        return key[0] == "legs" and any(c.side == key[1] and c.start <= frame < c.stop for c in self.contacts)
-
-    def _interpolate(self, coordinates: NDArray[np.intp], flags: NDArray[np.bool_]) -> None:
-        """Replace feasible positions in frames by interpolation from the frames around; by constants at the ends."""
-        kept = np.flatnonzero(~flags)
-        if not len(kept):
-            return
-        time = np.arange(self.frames)
-        for k in coordinates:
-            self.z[k, : self.frames] = np.interp(time, kept, self.z[k, kept])
-            self.z[k, self.frames :] = self.z[k, self.frames - 1]
-            self.q[k], self.u[k] = self.z[k], 0.0
-
-    def _spread(self, coordinates: NDArray[np.intp], flags: NDArray[np.bool_], width: int) -> None:
-        """Blend feasible positions into a posture away from the body, over `width` frames or as many as speeds need."""
-        core = minimum_filter1d(flags.astype(float), 2 * max(width - SPREAD, 0) + 1, mode="nearest") > 0.0
-        away = distance_transform_edt(~core) if core.any() else np.full(self.frames, np.inf)
-        change = self.body.spread[coordinates, None] - self.z[coordinates, : self.frames]
-        for span in width * np.array([1, 2, 4, 8]):
-            share = np.clip(1.0 - away / span, 0.0, 1.0)
-            share = share * share * (3.0 - 2.0 * share)
-            z = self.z[coordinates, : self.frames] + share * change
-            if (np.abs(np.diff(z, axis=1)) <= self.bounds[2, coordinates, None]).all():
-                break
-        else:
-            return
-        self.z[coordinates, : self.frames] = z
-        self.z[coordinates, self.frames :] = z[:, -1:]
-        self.q[coordinates], self.u[coordinates] = self.z[coordinates], 0.0
 
     @property
     def paths(self) -> Array:
@@ -299,34 +138,6 @@ class ClipSolver:
     def lowest(self) -> Array:
         """Heights (frames,) of the lowest points of the robot, or bounds above zero [m], as of the last `finish`."""
         return np.asarray(self.heights[:, : self.frames].min(axis=0))
-
-    def trim_contacts(self) -> None:
-        """Reduce contacts that slip to the frames in which their corners stay at one place."""
-        slips = contact_slips(self.paths, self.contacts)
-        if (slips <= MAX_SLIP).all():
-            return
-        corners = slice(0, 2 * CORNERS)
-        misses = np.linalg.norm(self.paths[corners] - self.targets.positions[corners], axis=2)
-        kept: list[Contact] = []
-        for contact, slip in zip(self.contacts, slips, strict=True):
-            kept += self._good_parts(contact, misses) if slip > MAX_SLIP else [contact]
-        self.locks = ContactLocks(self.targets, self.body, tuple(kept))
-
-    @staticmethod
-    def _good_parts(contact: Contact, misses: Array) -> list[Contact]:
-        """Divide a contact into the parts in which its corners miss (8, frames) their place by little."""
-        first = CORNERS * SIDES.index(contact.side)
-        miss = misses[first : first + CORNERS, contact.start : contact.stop].copy()
-        flat = slice(contact.flat[0] - contact.start, contact.flat[1] - contact.start)
-        miss[:2, : flat.start] = miss[:2, flat.stop :] = 0.0
-        parts = []
-        for begin, end in intervals(miss.max(axis=0) < 0.5 * MAX_SLIP):
-            start, stop = begin + contact.start, end + contact.start
-            level = max(start, contact.flat[0]), min(stop, contact.flat[1])
-            if stop - start >= MIN_PART:
-                level = level if level[1] > level[0] else (start, start)
-                parts.append(replace(contact, start=start, stop=stop, flat=level))
-        return parts
 
     def finish(self) -> Array:
         """Take the feasible joint positions, and place the base so that locked feet stay; return q (frames, nq)."""

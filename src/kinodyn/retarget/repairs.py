@@ -1,0 +1,169 @@
+"""Frames of a clip in which links touch, contacts slip or points are below the ground: solved again until none do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from kinodyn.arrays import Array
+from kinodyn.retarget.body import SIDES
+from kinodyn.retarget.bridges import bridge
+from kinodyn.retarget.contacts import Contact, intervals
+from kinodyn.retarget.link_clearances import Touching
+from kinodyn.retarget.locks import ContactLocks
+from kinodyn.retarget.report import contact_slips
+from kinodyn.retarget.solver import MAX_SLIP, ClipSolver, Stage
+from kinodyn.retarget.targets import CORNERS, LOCKED
+
+REPAIR = Stage(12, LOCKED, 1.0, 0.1)
+# frames around a touch over which limbs are interpolated, or arms spread, attempt by attempt
+BRIDGES = ((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True))
+PUSHES = (0.0, 0.004, 0.008, 0.015, 0.02, 0.03, 0.03)  # [m] by which links that touch must move apart
+YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
+YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
+MAX_REPAIRS = YIELDING + len(BRIDGES)
+GROUND_REPAIRS = 3  # attempts to lift points out of the ground, before the base is lifted
+MIN_PART = 3  # frames of a part of a contact that is kept
+LIFTED = 3  # frames before and after one that is lifted out of the ground
+REPAIRED = 8  # frames before and after a violation that may move to repair it
+
+
+class _Candidate(NamedTuple):
+    """A result with violations, to which repairs may return."""
+
+    violations: int  # frames
+    q: Array
+    locks: ContactLocks
+    soles: Array  # targets (8, frames, 3) of the corners of soles [m], and their weights (8, frames)
+    weights: Array
+    touching: Touching
+
+
+def repaired(solver: ClipSolver, q: Array) -> Array:
+    """Solve frames with violations again until there are none.
+
+    Parameters
+    ----------
+    solver
+        After its last round; its contacts are trimmed to those that hold.
+    q
+        Its result (frames, nq).
+
+    Returns
+    -------
+    (frames, nq)
+        The best that was found.
+    """
+    best: _Candidate | None = None
+    touching, before = Touching(), np.full_like(q, np.nan)
+    for attempt in range(MAX_REPAIRS + 1):
+        moved = np.any(q != before, axis=1)
+        touching = [entry for entry in touching if not moved[entry[0]]]
+        touching += solver.clearances.touching(q, np.flatnonzero(moved))
+        before = q
+        wrong, low = _violations(solver, touching), np.asarray(solver.lowest < -MAX_SLIP)
+        count = int(wrong.sum())
+        if best is None or count < best.violations:
+            best = _candidate(solver, count, q, touching)
+        if count == 0 and (attempt >= GROUND_REPAIRS or not low.any()):
+            return _lifted(solver, q)
+        if attempt >= YIELDING and best.violations < count:
+            _return_to(solver, best)
+            q = before = best.q
+            touching = best.touching
+            wrong = _violations(solver, touching)
+        if attempt < MAX_REPAIRS:
+            solver.moving[: solver.frames] = maximum_filter1d(wrong | low, 2 * REPAIRED + 1, mode="constant")
+            solver.moving[solver.frames :] = solver.moving[solver.frames - 1]
+            q = _repair(solver, q, touching, attempt)
+    _trim_contacts(solver)  # what slips is no contact
+    return _lifted(solver, q)
+
+
+def _candidate(solver: ClipSolver, count: int, q: Array, touching: Touching) -> _Candidate:
+    soles = slice(0, 2 * CORNERS)
+    places = solver.targets.positions[soles].copy(), solver.targets.weights[soles].copy()
+    return _Candidate(count, q, solver.locks, *places, touching)
+
+
+def _return_to(solver: ClipSolver, candidate: _Candidate) -> None:
+    """Return to an earlier result."""
+    solver.locks = candidate.locks
+    solver.targets.positions[: 2 * CORNERS] = candidate.soles
+    solver.targets.weights[: 2 * CORNERS] = candidate.weights
+    for rows in (solver.q, solver.z):
+        rows[:, : solver.frames] = candidate.q.T
+        rows[:, solver.frames :] = candidate.q[-1:].T
+    solver.u[:] = 0.0
+    solver.run(0, proximity=solver.proximity, smoothing=0.0, base_only=True)  # positions of the points
+
+
+def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> Array:
+    """Solve the frames that move again: with less weight of their targets, or interpolated over time."""
+    _trim_contacts(solver)
+    if attempt >= YIELDING:
+        bridge(solver, touching, *BRIDGES[attempt - YIELDING])
+    else:
+        solver.priority[solver.moving] *= YIELD if attempt else 1.0
+        solver.clearances.keep_apart(q, touching, PUSHES[attempt])
+        solver.avoid_collisions()
+        solver.place_contacts(LOCKED, move=False)
+        solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
+    return solver.finish()
+
+
+def _violations(solver: ClipSolver, touching: Touching) -> NDArray[np.bool_]:
+    """Return in which frames (frames,) contacts or distances of links do not hold, after `finish`."""
+    wrong = np.zeros(solver.frames, dtype=bool)
+    wrong[[frame for frame, _ in touching]] = True
+    for contact, slip in zip(solver.contacts, contact_slips(solver.paths, solver.contacts), strict=True):
+        if slip > MAX_SLIP:
+            wrong[contact.start : contact.stop] = True
+    return wrong
+
+
+def _lifted(solver: ClipSolver, q: Array) -> Array:
+    """Lift the base where points are still below the ground, smoothly over time."""
+    low = np.maximum(0.0, -solver.lowest - 0.5 * MAX_SLIP)
+    if not low.any():
+        return q
+    lift = maximum_filter1d(low, 2 * LIFTED + 1, mode="nearest")
+    lift = uniform_filter1d(lift, 2 * LIFTED + 1, mode="nearest")
+    q = q.copy()
+    q[:, 2] += lift
+    solver.point[:, 2, : solver.frames] += lift
+    solver.heights[:, : solver.frames] += lift
+    return q
+
+
+def _trim_contacts(solver: ClipSolver) -> None:
+    """Reduce contacts that slip to the frames in which their corners stay at one place."""
+    slips = contact_slips(solver.paths, solver.contacts)
+    if (slips <= MAX_SLIP).all():
+        return
+    corners = slice(0, 2 * CORNERS)
+    misses = np.linalg.norm(solver.paths[corners] - solver.targets.positions[corners], axis=2)
+    kept: list[Contact] = []
+    for contact, slip in zip(solver.contacts, slips, strict=True):
+        kept += _good_parts(contact, misses) if slip > MAX_SLIP else [contact]
+    solver.locks = ContactLocks(solver.targets, solver.body, tuple(kept))
+
+
+def _good_parts(contact: Contact, misses: Array) -> list[Contact]:
+    """Divide a contact into the parts in which its corners miss (8, frames) their place by little."""
+    first = CORNERS * SIDES.index(contact.side)
+    miss = misses[first : first + CORNERS, contact.start : contact.stop].copy()
+    flat = slice(contact.flat[0] - contact.start, contact.flat[1] - contact.start)
+    miss[:2, : flat.start] = miss[:2, flat.stop :] = 0.0
+    parts = []
+    for begin, end in intervals(miss.max(axis=0) < 0.5 * MAX_SLIP):
+        start, stop = begin + contact.start, end + contact.start
+        level = max(start, contact.flat[0]), min(stop, contact.flat[1])
+        if stop - start >= MIN_PART:
+            level = level if level[1] > level[0] else (start, start)
+            parts.append(replace(contact, start=start, stop=stop, flat=level))
+    return parts
