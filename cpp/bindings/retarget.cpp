@@ -34,21 +34,31 @@ void set_structure(RetargetProblem& p, const Indices& dofs, const Indices& bodie
         p.dof_index[static_cast<std::size_t>(p.dofs[k])] = static_cast<int>(k);
     for (std::size_t k = 0; k < bodies.size(); ++k)
         require(bodies(k) >= 0 && bodies(k) < static_cast<int>(model.bodies.size()), "a body is out of range");
+    const auto index = [&](int v) { return p.dof_index[static_cast<std::size_t>(v)]; };
     for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-        std::vector<int> chain;
+        std::vector<RetargetProblem::Column> chain;
         for (int b = static_cast<int>(i); b >= 0; b = model.bodies[static_cast<std::size_t>(b)].parent) {
             const Body& body = model.bodies[static_cast<std::size_t>(b)];
             for (int d = kinodyn::dofs(body.kind) - 1; d >= 0; --d)
-                if (p.dof_index[static_cast<std::size_t>(body.iv + d)] >= 0) chain.push_back(body.column + d);
+                if (index(body.iv + d) >= 0) chain.push_back({body.column + d, index(body.iv + d)});
         }
+        std::reverse(chain.begin(), chain.end());
         p.chains.push_back(chain);
     }
     for (std::size_t k = 0; k < p.dofs.size(); ++k) {
-        int v = p.dofs[k];
-        do v = model.dof_parent[static_cast<std::size_t>(v)];
-        while (v >= 0 && p.dof_index[static_cast<std::size_t>(v)] < 0);
-        p.parents.push_back(v < 0 ? -1 : p.dof_index[static_cast<std::size_t>(v)]);
-        require(p.parents.back() < static_cast<int>(k), "dofs must be in order");
+        require(k == 0 || p.dofs[k - 1] < p.dofs[k], "dofs must be in order");
+        std::vector<int> above;
+        for (int v = p.dofs[k]; (v = model.dof_parent[static_cast<std::size_t>(v)]) >= 0;)
+            if (index(v) >= 0) above.push_back(index(v));
+        std::reverse(above.begin(), above.end());
+        p.tree.add(above);
+    }
+    p.tree.finish();
+    int last = -1;
+    for (const Body& body : model.bodies) {  // joints that follow another one share its coordinate
+        if (kinodyn::dofs(body.kind) != 1 || index(body.iv) < 0 || (model.mimic && body.iv <= last)) continue;
+        last = body.iv;
+        p.joints.push_back({index(body.iv), body.iq});
     }
 }
 

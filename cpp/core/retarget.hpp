@@ -6,6 +6,7 @@
 #include "core/distance.hpp"
 #include "core/layout.hpp"
 #include "core/model.hpp"
+#include "core/tree_structure.hpp"
 
 namespace kinodyn {
 
@@ -42,9 +43,15 @@ struct RetargetProblem {
     const double* point_local = nullptr;       // (points, 3) in the body
     std::vector<int> dofs;                     // v indices that move
     std::vector<int> dof_index;                // v index -> index in dofs, -1 for others
-    std::vector<int>
-        parents;  // of dofs: the next one towards the root, -1; k - 1 throughout if joints share coordinates
-    std::vector<std::vector<int>> chains;  // of each body: columns that move it and are in dofs, its own first
+    TreeStructure tree;                        // of dofs; without branches if joints share coordinates
+    struct Column {
+        int column, dof;  // of the model; index in dofs
+    };
+    std::vector<std::vector<Column>> chains;  // of each body: columns that move it and are in dofs, from the root on
+    struct Joint {
+        int dof, iq;  // index in dofs; in q
+    };
+    std::vector<Joint> joints;                        // with one coordinate each, that are in dofs
     double *q = nullptr, *z = nullptr, *u = nullptr;  // (nq, padded): positions, feasible positions, scaled multipliers
     std::vector<std::vector<int>> ground_points;      // of each body: points that must not be below z = 0
     struct Box {

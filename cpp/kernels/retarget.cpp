@@ -36,9 +36,10 @@ void retarget(const Call& call, long, long, Fault&) {
 
 void retarget_rows(const Call& call, long, long, Fault&) {
     const ClearanceProblem& problem = *call.as<const ClearanceProblem*>();
-    const std::size_t bytes = static_cast<std::size_t>(ClearanceRows::words(problem)) * sizeof(double);
-    ClearanceRows rows(problem, reinterpret_cast<double*>(thread_scratch(bytes)));
-    for (long k = 0; k < problem.count; ++k) rows.run(problem.frames[k]);
+    const std::size_t bytes = static_cast<std::size_t>(ClearanceRows::words(problem)) * sizeof(Pack);
+    ClearanceRows rows(problem, reinterpret_cast<Pack*>(thread_scratch(bytes)));
+    for (long k = 0; k < problem.count; k += lanes)
+        rows.run(problem.frames + k, static_cast<int>(problem.count - k < lanes ? problem.count - k : lanes));
 }
 
 }  // namespace

@@ -12,25 +12,36 @@ namespace kinodyn::KINODYN_TARGET {
 // Solves (1 + s D^T D) x = a over time, D second differences: a banded Cholesky factorisation, made once for all rows.
 class Smoother {
   public:
-    Smoother(double strength, long n, double* memory) : n_(n), s_(strength), d_(memory), l1_(d_ + n), l2_(l1_ + n) {
+    Smoother(double strength, long n, double* memory)
+        : n_(n), s_(strength), d_(memory), l1_(d_ + n), l2_(l1_ + n), inverse_(l2_ + n) {
         for (long t = 0; t < n; ++t) {
             const double below1 = t >= 1 ? off1(t - 1) : 0, below2 = t >= 2 ? s_ : 0;
             l2_[t] = t >= 2 ? below2 / d_[t - 2] : 0;
             l1_[t] = t >= 1 ? (below1 - (t >= 2 ? l2_[t] * l1_[t - 1] * d_[t - 2] : 0)) / d_[t - 1] : 0;
             d_[t] =
                 diagonal(t) - (t >= 1 ? l1_[t] * l1_[t] * d_[t - 1] : 0) - (t >= 2 ? l2_[t] * l2_[t] * d_[t - 2] : 0);
+            inverse_[t] = 1 / d_[t];
         }
     }
-    static long words(long n) { return 3 * n; }
+    static long words(long n) { return 4 * n; }
 
-    template <class T>
+    // Solves for `width` rows at once, whose entries are next to each other: their recurrences do not wait for each
+    // other.
+    template <int width, class T>
     void run(T* x) const {
         if (s_ <= 0 || n_ < 3) return;
-        x[1] -= l1_[1] * x[0];
-        for (long t = 2; t < n_; ++t) x[t] -= l1_[t] * x[t - 1] + l2_[t] * x[t - 2];
-        for (long t = 0; t < n_; ++t) x[t] *= 1 / d_[t];
-        x[n_ - 2] -= l1_[n_ - 1] * x[n_ - 1];
-        for (long t = n_ - 3; t >= 0; --t) x[t] -= l1_[t + 1] * x[t + 1] + l2_[t + 2] * x[t + 2];
+        for (int k = 0; k < width; ++k) x[width + k] -= l1_[1] * x[k];
+        for (long t = 2; t < n_; ++t) {
+            T* const own = x + t * width;
+            for (int k = 0; k < width; ++k) own[k] -= l1_[t] * own[k - width] + l2_[t] * own[k - 2 * width];
+        }
+        for (long t = 0; t < n_; ++t)
+            for (int k = 0; k < width; ++k) x[t * width + k] *= inverse_[t];
+        for (int k = 0; k < width; ++k) x[(n_ - 2) * width + k] -= l1_[n_ - 1] * x[(n_ - 1) * width + k];
+        for (long t = n_ - 3; t >= 0; --t) {
+            T* const own = x + t * width;
+            for (int k = 0; k < width; ++k) own[k] -= l1_[t + 1] * own[k + width] + l2_[t + 2] * own[k + 2 * width];
+        }
     }
 
   private:
@@ -50,24 +61,29 @@ class Smoother {
     }
     const long n_;
     const double s_;
-    double *d_, *l1_, *l2_;
+    double *d_, *l1_, *l2_, *inverse_;
 };
 
 // The sequence with steps of at most `step` that differs least from x, in the maximum norm: midway between the largest
 // such sequence below x and the smallest above.
-template <class T>
-inline void limit_steps(T* x, long n, const T& step, T* upper) {
+// `width` sequences are next to each other, as in Smoother.
+template <int width, class T>
+inline void limit_steps(T* x, long n, const T* step, T* upper) {
     using L = Lanes<T>;
-    for (long t = 0; t < n; ++t) upper[t] = x[t];
-    for (long t = 1; t < n; ++t) {
-        upper[t] = L::larger(upper[t], upper[t - 1] - step);
-        x[t] = L::smaller(x[t], x[t - 1] + step);
-    }
-    for (long t = n - 2; t >= 0; --t) {
-        upper[t] = L::larger(upper[t], upper[t + 1] - step);
-        x[t] = L::smaller(x[t], x[t + 1] + step);
-    }
-    for (long t = 0; t < n; ++t) x[t] = 0.5 * (x[t] + upper[t]);
+    for (long t = 0; t < n * width; ++t) upper[t] = x[t];
+    for (long t = 1; t < n; ++t)
+        for (int k = 0; k < width; ++k) {
+            const long i = t * width + k, before = i - width;
+            upper[i] = L::larger(upper[i], upper[before] - step[k]);
+            x[i] = L::smaller(x[i], x[before] + step[k]);
+        }
+    for (long t = n - 2; t >= 0; --t)
+        for (int k = 0; k < width; ++k) {
+            const long i = t * width + k, after = i + width;
+            upper[i] = L::larger(upper[i], upper[after] - step[k]);
+            x[i] = L::smaller(x[i], x[after] + step[k]);
+        }
+    for (long t = 0; t < n * width; ++t) x[t] = 0.5 * (x[t] + upper[t]);
 }
 
 // Feasible joint positions near x + u, and the multipliers; and the smoothed base. Joints do not depend on each other:
@@ -77,46 +93,49 @@ class ClipStep {
     ClipStep(const RetargetProblem& problem, Pack* memory)
         : p_(problem),
           x_(memory),
-          upper_(x_ + problem.frames),
-          factors_(reinterpret_cast<double*>(upper_ + problem.frames)),
+          upper_(x_ + width * problem.frames),
+          factors_(reinterpret_cast<double*>(upper_ + width * problem.frames)),
           joints_(problem.settings.smoothing, problem.frames, factors_),
           base_(problem.settings.base_smoothing, problem.frames, factors_ + Smoother::words(problem.frames)) {}
     static std::size_t bytes(long frames) {
-        return static_cast<std::size_t>(2 * frames) * sizeof(Pack) +
+        return static_cast<std::size_t>(2 * width * frames) * sizeof(Pack) +
                static_cast<std::size_t>(2 * Smoother::words(frames)) * sizeof(double);
     }
 
     void run() const {
-        int coordinates[lanes], count = 0, last = -1;
-        for (const Body& body : p_.model->bodies) {
-            // joints that follow another one share its coordinate
-            if (p_.dof_index[static_cast<std::size_t>(body.iv)] < 0 || body.iv <= last) continue;
-            last = body.iv;
-            if (body.kind == Kind::Free) smooth_base(body.iq);
-            if (dofs(body.kind) != 1) continue;
-            coordinates[count++] = body.iq;
-            if (count == lanes) project(coordinates, count), count = 0;
+        int coordinates[together], count = 0;
+        for (const auto& joint : p_.joints) {
+            coordinates[count++] = joint.iq;
+            if (count == together) project(coordinates, count), count = 0;
         }
         if (count > 0) project(coordinates, count);
+        for (const Body& body : p_.model->bodies)
+            if (body.kind == Kind::Free && p_.dof_index[static_cast<std::size_t>(body.iv)] >= 0) smooth_base(body.iq);
     }
 
   private:
+    static constexpr int width = 4, together = width * lanes;  // packs, and joints, that are processed at once
+
     void project(const int* coordinates, int count) const {
-        Pack low = 0.0, high = 0.0, step = 0.0;
-        for (int i = 0; i < lanes; ++i) {
+        Pack low[width], high[width], step[width];
+        double* const x = reinterpret_cast<double*>(x_);
+        for (int i = 0; i < together; ++i) {
             const int iq = coordinates[i < count ? i : 0];
-            low.v[i] = p_.lower[iq], high.v[i] = p_.upper[iq], step.v[i] = p_.max_step[iq];
-            const double *x = p_.q + iq * p_.padded, *u = p_.u + iq * p_.padded;
-            for (long t = 0; t < p_.frames; ++t) x_[t].v[i] = x[t] + u[t];
+            const int k = i / lanes, lane = i % lanes;
+            low[k].v[lane] = p_.lower[iq], high[k].v[lane] = p_.upper[iq], step[k].v[lane] = p_.max_step[iq];
+            const double *q = p_.q + iq * p_.padded, *u = p_.u + iq * p_.padded;
+            for (long t = 0; t < p_.frames; ++t) x[t * together + i] = q[t] + u[t];
         }
-        joints_.run(x_);
-        for (long t = 0; t < p_.frames; ++t) x_[t] = L::larger(low, L::smaller(high, x_[t]));
-        limit_steps(x_, p_.frames, step, upper_);
+        joints_.run<width>(x_);
+        for (long t = 0; t < p_.frames; ++t)
+            for (int k = 0; k < width; ++k)
+                x_[t * width + k] = L::larger(low[k], L::smaller(high[k], x_[t * width + k]));
+        limit_steps<width>(x_, p_.frames, step, upper_);
         for (int i = 0; i < count; ++i) {
             const long row = coordinates[i] * p_.padded;
-            const double* x = p_.q + row;
+            const double* q = p_.q + row;
             double *z = p_.z + row, *u = p_.u + row;
-            for (long t = 0; t < p_.frames; ++t) z[t] = x_[t].v[i], u[t] += x[t] - z[t];
+            for (long t = 0; t < p_.frames; ++t) z[t] = x[t * together + i], u[t] += q[t] - z[t];
             pad(z), pad(u);
         }
     }
@@ -127,7 +146,7 @@ class ClipStep {
                 const double* x = p_.q + (iq + first + (i < count ? i : 0)) * p_.padded;
                 for (long t = 0; t < p_.frames; ++t) x_[t].v[i] = x[t];
             }
-            base_.run(x_);
+            base_.run<1>(x_);
             for (int i = 0; i < count; ++i) {
                 double* z = p_.z + (iq + first + i) * p_.padded;
                 for (long t = 0; t < p_.frames; ++t) z[t] = x_[t].v[i];

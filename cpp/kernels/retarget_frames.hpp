@@ -5,7 +5,7 @@
 
 #include "core/retarget.hpp"
 #include "kernels/world.hpp"
-#include "solver/cholesky.hpp"
+#include "solver/tree_system.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -13,7 +13,11 @@ namespace kinodyn::KINODYN_TARGET {
 class FrameStep {
   public:
     explicit FrameStep(const RetargetProblem& problem, Pack* memory)
-        : p_(problem), model_(*problem.model), n_(static_cast<int>(problem.dofs.size())) {
+        : p_(problem),
+          model_(*problem.model),
+          n_(static_cast<int>(problem.dofs.size())),
+          system_(problem.tree, most_terms(problem), memory) {
+        memory += TreeSystem<Pack>::words(problem.tree, most_terms(problem));
         const long bodies = static_cast<long>(model_.bodies.size());
         const auto take = [&](long words) {
             Pack* start = memory;
@@ -29,14 +33,14 @@ class FrameStep {
         force_ = reinterpret_cast<Spatial<Pack>*>(take(6 * bodies));
         q_ = take(model_.nq);
         old_ = take(model_.nq);
-        N_ = take(static_cast<long>(n_) * n_);
         g_ = take(n_);
         free_ = take(n_);
         c_ = reinterpret_cast<Vec3<Pack>*>(take(3L * n_));
     }
     static long words(const RetargetProblem& p) {
         const long bodies = static_cast<long>(p.model->bodies.size()), n = static_cast<long>(p.dofs.size());
-        return 34 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + n * n + 5 * n;
+        return 34 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + 5 * n +
+               TreeSystem<Pack>::words(p.tree, most_terms(p));
     }
 
     void run(long t) {
@@ -45,9 +49,9 @@ class FrameStep {
         place();
         clear();
         const T damping = load(p_.damping + t), before = add_all(true);
-        for (int i = 0; i < n_; ++i) N_[i * n_ + i] += damping;
+        for (int i = 0; i < n_; ++i) system_.diagonal(i) += damping;
         fix_at_limits();
-        solve();
+        system_.solve(g_);
         integrate();
         if (!p_.settings.verify) {
             for (int k = 0; k < model_.nq; ++k) save(p_.q + k * p_.padded + t, q_[k]);
@@ -100,10 +104,11 @@ class FrameStep {
     double* mass_;
     RigidInertia<T>* weight_;  // of the points of a body, then of its subtree
     Spatial<T>* force_;        // weighted errors of these points, as a wrench
-    T *q_, *old_, *N_, *g_, *free_;
+    T *q_, *old_, *g_, *free_;
     Vec3<T>* c_;
     Vec3<T> origin_;
-    bool coupled_ = false;  // whether rows of the frame are active, or the CoM
+    TreeSystem<T> system_;                                                  // normal equations
+    static int most_terms(const RetargetProblem& p) { return p.rows + 2; }  // rows, and two of the CoM
 
     static constexpr double min_damping = 1e-5, max_damping = 1e4;
     static constexpr double ground_tolerance = 2e-4;  // [m] below the ground, which locked soles do not exceed
@@ -161,10 +166,8 @@ class FrameStep {
     }
 
     void clear() {
-        for (int i = 0; i < n_; ++i) {
-            g_[i] = 0.0;
-            for (int j = 0; j <= i; ++j) N_[i * n_ + j] = 0.0;
-        }
+        system_.clear();
+        for (int i = 0; i < n_; ++i) g_[i] = 0.0;
     }
 
     // Points with weights w^2 are masses, and weighted errors forces on them: their normal equations are a mass matrix,
@@ -198,50 +201,68 @@ class FrameStep {
     }
     void add_composites() {
         for (int i = static_cast<int>(model_.bodies.size()) - 1; i >= 0; --i) {
-            const Body& body = model_.bodies[i];
-            for (const int c : p_.chains[static_cast<std::size_t>(i)]) {
+            const auto& chain = p_.chains[static_cast<std::size_t>(i)];
+            for (std::size_t k = chain.size(); k-- > 0;) {
+                const int c = chain[k].column;
                 if (model_.column_body[static_cast<std::size_t>(c)] != i) break;  // columns of ancestors follow
                 const Spatial<T> F = weight_[i] * S_[c];
-                g_[index(c)] += dot(S_[c], force_[i]);
-                add_column(p_.chains[static_cast<std::size_t>(i)], c, F);
+                g_[chain[k].dof] += dot(S_[c], force_[i]);
+                add_products(chain, k, [&](int column) { return dot(S_[column], F); });
             }
-            if (body.parent >= 0) weight_[body.parent] += weight_[i], force_[body.parent] += force_[i];
+            const int parent = model_.bodies[i].parent;
+            if (parent >= 0) weight_[parent] += weight_[i], force_[parent] += force_[i];
         }
     }
-    // Adds the products of a column's wrench with this column and those before it in the chain to the root.
-    void add_column(const std::vector<int>& chain, int c, const Spatial<T>& F) {
-        const int row = index(c);
-        for (const int d : chain) {
-            if (d > c) continue;
-            const int column = index(d);
-            const T value = dot(S_[d], F);
-            N_[row >= column ? row * n_ + column : column * n_ + row] += value;
-            if (row == column && c != d) N_[row * n_ + row] += value;  // mimic joints share a coordinate
+    // Adds product(column) for the columns of a chain from the root to its kth.
+    template <class F>
+    void add_products(const std::vector<RetargetProblem::Column>& chain, std::size_t k, F&& product) {
+        const int own = chain[k].dof;
+        if (!model_.mimic) {
+            T* const row = system_.row(own);
+            for (std::size_t d = 0; d <= k; ++d) row[d] += product(chain[d].column);
+            return;
+        }
+        for (std::size_t d = 0; d <= k; ++d) {
+            const int other = chain[d].dof;
+            const T value = product(chain[d].column);
+            system_.at(own > other ? own : other, own > other ? other : own) += value;
+            if (own == other && d != k) system_.diagonal(own) += value;  // mimic joints share a coordinate
         }
     }
     // Points below the ground are lifted.
     T add_ground(bool derivatives) {
         T cost = 0.0;
-        for (std::size_t body = 0; body < model_.bodies.size(); ++body) {
-            if (!reaches_ground(body)) continue;
-            for (const int k : p_.ground_points[body]) {
-                const T z = height(body, k) + ground_tolerance;
-                const T below = L::one_if_less(z, T(0.0));
-                if (L::all_zero(below)) continue;
-                const T weight = below * (p_.settings.ground_weight * p_.settings.ground_weight);
-                cost += weight * z * z;
-                if (derivatives) add_height(p_.chains[body], position(k), weight, z);
-            }
-        }
+        for (std::size_t body = 0; body < model_.bodies.size(); ++body)
+            if (reaches_ground(body)) cost += lift(body, derivatives);
         return cost;
     }
-    void add_height(const std::vector<int>& chain, const Vec3<T>& x, const T& weight, const T& height) {
-        const Vec3<T> up = {T(0.0), T(0.0), T(1.0)};
-        const Spatial<T> lift = {up, cross(x, up)};
-        for (const int c : chain) {
-            const T slope = weight * dot(S_[c], lift);
-            g_[index(c)] -= slope * height;
-            add_column(chain, c, slope * lift);
+    // Heights of points change with three components of a body's twist: its linear velocity along z, and its angular
+    // velocity about x and y.
+    T lift(std::size_t body, bool derivatives) {
+        Vec3<T> force = {T(0.0), T(0.0), T(0.0)};
+        Mat3<T> A = {force, force, force};
+        T cost = 0.0;
+        bool lifted = false;
+        for (const int k : p_.ground_points[body]) {
+            const T z = height(body, k) + ground_tolerance;
+            const T below = L::one_if_less(z, T(0.0));
+            if (L::all_zero(below)) continue;
+            const T weight = below * (p_.settings.ground_weight * p_.settings.ground_weight);
+            cost += weight * z * z;
+            const Vec3<T> x = position(k), slope = {T(1.0), x.y, -x.x}, weighted = weight * slope;
+            force -= z * weighted;
+            A.x += weighted.x * slope, A.y += weighted.y * slope, A.z += weighted.z * slope;
+            lifted = true;
+        }
+        if (derivatives && lifted) add_heights(p_.chains[body], A, force);
+        return cost;
+    }
+    void add_heights(const std::vector<RetargetProblem::Column>& chain, const Mat3<T>& A, const Vec3<T>& force) {
+        const auto motion = [&](int c) { return Vec3<T>{S_[c].lin.z, S_[c].ang.x, S_[c].ang.y}; };
+        for (std::size_t k = 0; k < chain.size(); ++k) {
+            const Vec3<T> m = motion(chain[k].column), F = A * m;
+            g_[chain[k].dof] += dot(m, force);
+            add_products(chain, k, [&](int column) { return dot(motion(column), F); });
         }
     }
     int index(int column) const {
@@ -258,17 +279,16 @@ class FrameStep {
         const T x = load(p_.com_target + t_) - com.x, y = load(p_.com_target + p_.padded + t_) - com.y;
         const T cost = squared * (x * x + y * y), dx = squared * x, dy = squared * y;
         if (!derivatives) return cost;
-        coupled_ = true;
         for (int i = 0; i < n_; ++i) c_[i] = {T(0.0), T(0.0), T(0.0)};
         for (int column = 0; column < model_.ncolumns; ++column) {
             const int i = index(column), body = model_.column_body[static_cast<std::size_t>(column)];
             if (i < 0) continue;
             c_[i] += T(share * mass_[body]) * S_[column].lin + T(share) * cross(S_[column].ang, h_[body]);
         }
+        T *along_x = system_.add_term(), *along_y = system_.add_term();
         for (int i = 0; i < n_; ++i) {
             g_[i] += c_[i].x * dx + c_[i].y * dy;
-            const T a = squared * c_[i].x, b = squared * c_[i].y;
-            for (int j = 0; j <= i; ++j) N_[i * n_ + j] += a * c_[j].x + b * c_[j].y;
+            along_x[i] = weight * c_[i].x, along_y[i] = weight * c_[i].y;
         }
         return cost;
     }
@@ -276,54 +296,38 @@ class FrameStep {
     // Rows gradient . q >= bound, where they are violated. Their gradients are those of joints with one coordinate.
     T add_rows(bool derivatives) {
         T cost = 0.0;
-        if (derivatives) coupled_ = false;
         if (p_.settings.base_only) return cost;
-        const double squared = p_.settings.row_weight * p_.settings.row_weight;
         for (int r = 0; r < p_.rows; ++r) {
             T lack = load(p_.row_bound + r * p_.padded + t_);
             if (L::all_zero(L::one_if_less(T(-1e5), lack))) break;  // rows are in order of distance: the rest is unused
             const double* gradient = p_.gradient_of(r, t_);
-            for_joints([&](int i, int iq) { lack -= load(gradient + i * retarget_block) * q_[iq]; });
-            const T active = squared * L::one_if_less(T(0.0), lack);
-            if (L::all_zero(active)) continue;
-            cost += active * lack * lack;
-            if (derivatives) add_row(gradient, active, lack);
+            for (const auto& [i, iq] : p_.joints) lack -= load(gradient + i * retarget_block) * q_[iq];
+            const T weight = p_.settings.row_weight * L::one_if_less(T(0.0), lack);
+            if (L::all_zero(weight)) continue;
+            lack *= weight;
+            cost += lack * lack;
+            if (derivatives) add_row(gradient, weight, lack);
         }
         return cost;
     }
     void add_row(const double* gradient, const T& weight, const T& lack) {
-        coupled_ = true;
+        T* const term = system_.add_term();
         for (int i = 0; i < n_; ++i) {
-            const T a = weight * load(gradient + i * retarget_block);
-            if (L::all_zero(a)) continue;  // most joints do not move two given links apart
-            g_[i] += a * lack;
-            for (int j = 0; j <= i; ++j) N_[i * n_ + j] += a * load(gradient + j * retarget_block);
-        }
-    }
-
-    // Calls f(index in dofs, q index) for each joint of one coordinate that moves, once.
-    template <class F>
-    void for_joints(F&& f) const {
-        long seen = -1;
-        for (const Body& body : model_.bodies) {
-            if (dofs(body.kind) != 1) continue;
-            const int i = p_.dof_index[static_cast<std::size_t>(body.iv)];
-            if (i < 0 || (model_.mimic && body.iv <= seen)) continue;
-            seen = body.iv;
-            f(i, body.iq);
+            term[i] = weight * load(gradient + i * retarget_block);
+            g_[i] += lack * term[i];
         }
     }
 
     T add_proximity(bool derivatives) {
         T cost = 0.0;
         if (!p_.settings.base_only)
-            for_joints([&](int i, int iq) {
+            for (const auto& [i, iq] : p_.joints) {
                 const double near = p_.proximity[i], rest = p_.posture_weight[i];
                 const long k = iq * p_.padded + t_;
                 const T d = load(p_.z + k) - load(p_.u + k) - q_[iq], e = p_.posture[iq] - q_[iq];
                 cost += near * d * d + rest * e * e;
-                if (derivatives) N_[i * n_ + i] += near + rest, g_[i] += near * d + rest * e;
-            });
+                if (derivatives) system_.diagonal(i) += near + rest, g_[i] += near * d + rest * e;
+            }
         const Body& base = model_.bodies[0];
         if (base.kind != Kind::Free || p_.dof_index[static_cast<std::size_t>(base.iv)] < 0) return cost;
         const double near = p_.settings.base_proximity;
@@ -338,7 +342,7 @@ class FrameStep {
         for (int k = 0; k < 6; ++k) {
             const int i = p_.dof_index[static_cast<std::size_t>(base.iv + k)];
             cost += near * e[k] * e[k];
-            if (derivatives) N_[i * n_ + i] += near, g_[i] += near * e[k];
+            if (derivatives) system_.diagonal(i) += near, g_[i] += near * e[k];
         }
         return cost;
     }
@@ -348,38 +352,22 @@ class FrameStep {
         if (p_.settings.base_only) return;
         T fixed = 0.0;
         for (int i = 0; i < n_; ++i) free_[i] = 1.0;
-        for_joints([&](int i, int iq) {
+        for (const auto& [i, iq] : p_.joints) {
             const T below = L::one_if_less(q_[iq], T(p_.lower[iq] + 1e-12)) * L::one_if_less(g_[i], T(0.0));
             const T above = L::one_if_less(T(p_.upper[iq] - 1e-12), q_[iq]) * L::one_if_less(T(0.0), g_[i]);
             free_[i] = (1.0 - below) * (1.0 - above);
             fixed += below + above;
-        });
+        }
         if (L::all_zero(fixed)) return;
-        for (int i = 0; i < n_; ++i) {
-            for (int j = 0; j < i; ++j) N_[i * n_ + j] *= free_[i] * free_[j];
-            N_[i * n_ + i] = free_[i] * N_[i * n_ + i] + (1.0 - free_[i]);
-            g_[i] *= free_[i];
-        }
-    }
-
-    // N step = g, in place; the step replaces g. Unless rows couple limbs, N has the sparsity of the tree.
-    void solve() {
-        if (!coupled_) {
-            factor_tree(N_, n_, p_.parents.data(), [](long, const T&) {});
-            solve_tree(N_, n_, p_.parents.data(), g_);
-            return;
-        }
-        cholesky(
-            N_, n_, n_, [&](long i, long j) { return N_[i * n_ + j]; },
-            [](long, const T& d) { return L::larger(d, T(1e-12)); });
-        cholesky_solve(N_, n_, n_, g_);
+        system_.fix(free_);
+        for (int i = 0; i < n_; ++i) g_[i] *= free_[i];
     }
 
     void integrate() {
         const double most = p_.settings.max_change;
         for (int i = 0; i < n_; ++i) g_[i] = L::larger(T(-most), L::smaller(T(most), g_[i]));
-        for_joints(
-            [&](int i, int iq) { q_[iq] = L::larger(T(p_.lower[iq]), L::smaller(T(p_.upper[iq]), q_[iq] + g_[i])); });
+        for (const auto& [i, iq] : p_.joints)
+            q_[iq] = L::larger(T(p_.lower[iq]), L::smaller(T(p_.upper[iq]), q_[iq] + g_[i]));
         for (const Body& body : model_.bodies) {
             if (dofs(body.kind) == 1) continue;
             const int i = p_.dof_index[static_cast<std::size_t>(body.iv)];

@@ -1,118 +1,161 @@
-// Rows that keep links apart, frame by frame of a clip; see ClearanceProblem.
+// Rows that keep links apart in the frames of a clip; see ClearanceProblem.
 #pragma once
 
 #include "core/retarget.hpp"
-#include "kernels/sphere_distance.hpp"
+#include "kernels/pack_distance.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
+// Frames are in lanes.
 class ClearanceRows {
   public:
-    ClearanceRows(const ClearanceProblem& problem, double* memory)
-        : p_(problem), model_(*problem.model), pairs_(static_cast<int>(problem.query->pairs.size())) {
+    ClearanceRows(const ClearanceProblem& problem, Pack* memory)
+        : p_(problem),
+          model_(*problem.model),
+          pairs_(static_cast<int>(problem.query->pairs.size())),
+          distances_(*problem.query, memory) {
         const long bodies = static_cast<long>(model_.bodies.size());
+        memory += PackDistances::words(*problem.query);
         const auto take = [&](long words) {
-            double* start = memory;
+            Pack* start = memory;
             memory += words;
             return start;
         };
-        world_.at = reinterpret_cast<Placement<double>*>(take(12 * bodies));
-        world_.angles = reinterpret_cast<SinCos<double>*>(take(2 * bodies));
-        world_.S = reinterpret_cast<Spatial<double>*>(take(6L * model_.ncolumns));
-        world_.I = nullptr;
+        at_ = reinterpret_cast<Placement<Pack>*>(take(12 * bodies));
+        angles_ = reinterpret_cast<SinCos<Pack>*>(take(2 * bodies));
+        S_ = reinterpret_cast<Spatial<Pack>*>(take(6L * model_.ncolumns));
         q_ = take(model_.nq);
         known_ = reinterpret_cast<Known*>(take(pairs_));
         for (int k = 0; k < pairs_; ++k) known_[k] = {-1, -1};
     }
     static long words(const ClearanceProblem& p) {
-        return 14 * static_cast<long>(p.model->bodies.size()) + 6L * p.model->ncolumns + p.model->nq +
-               static_cast<long>(p.query->pairs.size());
+        return PackDistances::words(*p.query) + 14 * static_cast<long>(p.model->bodies.size()) +
+               6L * p.model->ncolumns + p.model->nq + static_cast<long>(p.query->pairs.size());
     }
 
-    void run(long t) {
-        for (int k = 0; k < model_.nq; ++k) q_[k] = p_.q[k * p_.padded + t];
-        place_columns(model_, q_, world_.angles, world_.at, world_.S, world_.origin, [](int) {});
-        const SphereDistances distances(*p_.query, model_, world_);
-        const double* level = p_.level + p_.level_stride * t;
-        count_ = 0;
+    // Frames at `frames`, one for each lane; the first `count` are written.
+    void run(const std::int64_t* frames, int count) {
+        for (int k = 0; k < model_.nq; ++k)
+            for (int i = 0; i < lanes; ++i) q_[k].v[i] = p_.q[k * p_.padded + frames[i < count ? i : 0]];
+        place_columns(model_, q_, angles_, at_, S_, origin_, [](int) {});
+        distances_.place(at_, origin_);
+        for (int i = 0; i < lanes; ++i) count_[i] = 0;
         for (int k = 0; k < pairs_; ++k) {
-            const double bound = p_.margin + p_.watched + level[k];
-            if (!distances.may_be_nearer(k, bound)) continue;
-            const Proximity near = nearest(distances, k, bound);
-            if (near.pair >= 0) insert({near.distance - level[k], near});
+            const Pack level = level_of(k, frames, count), bound = level + (p_.margin + p_.watched);
+            if (distances_.may_be_nearer(k, bound)) measure(k, level, bound, count);
         }
-        for (int r = 0; r < p_.rows; ++r) p_.bound[r * p_.padded + t] = retarget_unused;
-        for (int r = 0; r < count_; ++r) write(distances, r, t);
+        for (int i = 0; i < count; ++i) {
+            for (int r = 0; r < p_.rows; ++r) p_.bound[r * p_.padded + frames[i]] = retarget_unused;
+            for (int r = 0; r < count_[i]; ++r) write(i, r, frames[i]);
+        }
     }
 
   private:
-    struct Known {  // nearest spheres of a pair in the frame before: most often, nearly the nearest in the next
+    struct Known {  // nearest spheres of a pair in frames before: most often, nearly the nearest in the next
         int first, second;
     };
     struct Candidate {
         double lack;  // distance beyond the level of the pair
-        Proximity near;
+        int pair, first, second;
     };
     static constexpr int most = 32;
 
-    Proximity nearest(const SphereDistances& distances, int pair, double bound) {
-        Proximity best;
-        best.distance = bound;
-        if (known_[pair].first >= 0) {
-            Proximity before = {pair, known_[pair].first, known_[pair].second, 0};
-            before.distance = distances.distance(before);
-            if (before.distance < bound) best = before;
-        }
-        distances.improve(pair, best);
-        if (best.pair >= 0) known_[pair] = {best.first, best.second};
-        return best;
+    Pack level_of(int pair, const std::int64_t* frames, int count) const {
+        if (p_.level_stride == 0) return p_.level[pair];
+        Pack level;
+        for (int i = 0; i < lanes; ++i) level.v[i] = p_.level[p_.level_stride * frames[i < count ? i : 0] + pair];
+        return level;
     }
 
-    // Inserts a candidate in order of lack; of those with the same number only the first stays.
-    void insert(const Candidate& candidate) {
-        const std::int32_t number = p_.number[candidate.near.pair];
-        int end = count_;
-        for (int k = 0; k < count_; ++k) {
-            if (p_.number[found_[k].near.pair] != number) continue;
-            if (found_[k].lack <= candidate.lack) return;
+    void measure(int pair, const Pack& level, const Pack& bound, int count) {
+        NearestSpheres best;
+        best.distance = bound;
+        for (int i = 0; i < lanes; ++i) best.first[i] = best.second[i] = -1;
+        distances_.improve(pair, known_[pair].first, known_[pair].second, best);
+        for (int i = 0; i < count; ++i) {
+            if (best.first[i] < 0) continue;
+            known_[pair] = {best.first[i], best.second[i]};
+            insert(i, {best.distance[i] - level[i], pair, best.first[i], best.second[i]});
+        }
+    }
+
+    // Inserts a candidate of a lane in order of lack; of those with the same number only the first stays.
+    void insert(int lane, const Candidate& candidate) {
+        Candidate* const found = found_[lane];
+        const std::int32_t number = p_.number[candidate.pair];
+        int end = count_[lane];
+        for (int k = 0; k < count_[lane]; ++k) {
+            if (p_.number[found[k].pair] != number) continue;
+            if (found[k].lack <= candidate.lack) return;
             end = k;
             break;
         }
-        if (end == count_) {
+        if (end == count_[lane]) {
             const int size = p_.rows < most ? p_.rows : most;
-            if (count_ < size)
-                ++count_;
-            else if (found_[--end].lack <= candidate.lack)
+            if (count_[lane] < size)
+                ++count_[lane];
+            else if (end == 0 || found[--end].lack <= candidate.lack)
                 return;
         }
-        for (; end > 0 && found_[end - 1].lack > candidate.lack; --end) found_[end] = found_[end - 1];
-        found_[end] = candidate;
+        for (; end > 0 && found[end - 1].lack > candidate.lack; --end) found[end] = found[end - 1];
+        found[end] = candidate;
     }
 
-    void write(const SphereDistances& distances, int r, long t) const {
-        const auto& [lack, near] = found_[r];
+    void write(int lane, int r, long t) const {
+        const Candidate& of = found_[lane][r];
         const int n = static_cast<int>(p_.coordinate.size());
         double* gradient = p_.gradient_of(r, t);
         for (int k = 0; k < n; ++k) gradient[k * retarget_block] = 0;
-        distances.for_columns(near, distances.witness_points(near), [&](int iv, double d) {
+        for_columns(of, lane, [&](int iv, double d) {
             const int k = p_.dof_index[static_cast<std::size_t>(iv)];
             if (k >= 0) gradient[k * retarget_block] += d;
         });
         double value = 0;
         for (int k = 0; k < n; ++k)
             if (p_.coordinate[static_cast<std::size_t>(k)] >= 0)
-                value += gradient[k * retarget_block] * q_[p_.coordinate[static_cast<std::size_t>(k)]];
-        p_.bound[r * p_.padded + t] = p_.margin - lack + value;
+                value += gradient[k * retarget_block] * q_[p_.coordinate[static_cast<std::size_t>(k)]][lane];
+        p_.bound[r * p_.padded + t] = p_.margin - of.lack + value;
     }
+
+    // Calls f(v index, derivative of the distance) for each column that moves one body of a pair and not the other.
+    template <class F>
+    void for_columns(const Candidate& of, int lane, F&& f) const {
+        const auto [group_a, group_b] = p_.query->pairs[static_cast<std::size_t>(of.pair)];
+        const auto& groups = p_.query->spheres().groups;
+        const int a = groups[group_a].body, b = groups[group_b].body;
+        const Vec3<double> first = distances_.centre(group_a, of.first, lane),
+                           second = distances_.centre(group_b, of.second, lane), offset = first - second;
+        const double far = __builtin_sqrt(dot(offset, offset));
+        const Vec3<double> normal = far > 0 ? (1 / far) * offset : Vec3<double>{0, 0, 1};
+        int common = a, other = b;
+        while (common != other) {
+            int& later = common > other ? common : other;
+            later = model_.bodies[later].parent;
+        }
+        const auto add = [&](int body, const Vec3<double>& along, const Vec3<double>& centre) {
+            const Vec3<double> moment = cross(centre, along);
+            for (int i = body; i != common; i = model_.bodies[i].parent)
+                for (int c = model_.bodies[i].column; c < model_.bodies[i].column + dofs(model_.bodies[i].kind); ++c)
+                    f(model_.column_iv[c],
+                      dot(in_lane(S_[c].lin, lane), along) + dot(in_lane(S_[c].ang, lane), moment));
+        };
+        add(a, normal, first);
+        add(b, -normal, second);
+    }
+    static Vec3<double> in_lane(const Vec3<Pack>& v, int lane) { return {v.x[lane], v.y[lane], v.z[lane]}; }
 
     const ClearanceProblem& p_;
     const Model& model_;
     const int pairs_;
-    World<double> world_;
-    double* q_;
+    PackDistances distances_;
+    Placement<Pack>* at_;
+    SinCos<Pack>* angles_;
+    Spatial<Pack>* S_;
+    Vec3<Pack> origin_;
+    Pack* q_;
     Known* known_;
-    Candidate found_[most];
-    int count_ = 0;
+    Candidate found_[lanes][most];
+    int count_[lanes];
 };
 
 }  // namespace kinodyn::KINODYN_TARGET
