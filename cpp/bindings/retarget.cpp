@@ -146,6 +146,8 @@ void retarget_rows(const KernelHandle& kernel, Any robot, const DistanceQuery& q
     require(gradient.shape(0) == padded / retarget_block && gradient.shape(2) == n &&
                 gradient.shape(3) == retarget_block && bound.shape(0) == gradient.shape(1) && bound.shape(1) == padded,
             "rows must be (blocks, rows, dofs, frames of a block)");
+    for (std::size_t k = 0; k < pairs; ++k)
+        require(number(k) >= 0 && static_cast<std::size_t>(number(k)) < pairs, "a number of a pair is out of range");
     for (std::size_t k = 0; k < frames.size(); ++k)
         require(frames(k) >= 0 && static_cast<std::size_t>(frames(k)) < padded, "a frame is out of range");
     check_dofs(*p.model, dofs);

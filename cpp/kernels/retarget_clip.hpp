@@ -96,7 +96,9 @@ class ClipStep {
           upper_(x_ + width * problem.frames),
           factors_(reinterpret_cast<double*>(upper_ + width * problem.frames)),
           joints_(problem.settings.smoothing, problem.frames, factors_),
-          base_(problem.settings.base_smoothing, problem.frames, factors_ + Smoother::words(problem.frames)) {}
+          base_(problem.settings.base_smoothing, problem.frames, factors_ + Smoother::words(problem.frames)) {
+        for (long t = 0; t < problem.frames; ++t) all_moving_ = all_moving_ && problem.moving[t];
+    }
     static std::size_t bytes(long frames) {
         return static_cast<std::size_t>(2 * width * frames) * sizeof(Pack) +
                static_cast<std::size_t>(2 * Smoother::words(frames)) * sizeof(double);
@@ -130,13 +132,26 @@ class ClipStep {
         for (long t = 0; t < p_.frames; ++t)
             for (int k = 0; k < width; ++k)
                 x_[t * width + k] = L::larger(low[k], L::smaller(high[k], x_[t * width + k]));
+        if (!all_moving_) keep_others(coordinates, count);
         limit_steps<width>(x_, p_.frames, step, upper_);
         for (int i = 0; i < count; ++i) {
             const long row = coordinates[i] * p_.padded;
             const double* q = p_.q + row;
             double *z = p_.z + row, *u = p_.u + row;
-            for (long t = 0; t < p_.frames; ++t) z[t] = x[t * together + i], u[t] += q[t] - z[t];
+            for (long t = 0; t < p_.frames; ++t) {
+                z[t] = x[t * together + i];
+                if (p_.moving[t]) u[t] += q[t] - z[t];
+            }
             pad(z), pad(u);
+        }
+    }
+    // Frames that do not move keep their feasible positions, unless steps from those that do would be too long.
+    void keep_others(const int* coordinates, int count) const {
+        double* const x = reinterpret_cast<double*>(x_);
+        for (int i = 0; i < count; ++i) {
+            const double* z = p_.z + coordinates[i] * p_.padded;
+            for (long t = 0; t < p_.frames; ++t)
+                if (!p_.moving[t]) x[t * together + i] = z[t];
         }
     }
     void smooth_base(int iq) const {
@@ -170,6 +185,7 @@ class ClipStep {
     Pack *x_, *upper_;
     double* factors_;
     const Smoother joints_, base_;
+    bool all_moving_ = true;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -27,10 +27,11 @@ class ClearanceRows {
         q_ = take(model_.nq);
         known_ = reinterpret_cast<Known*>(take(pairs_));
         for (int k = 0; k < pairs_; ++k) known_[k] = {-1, -1};
+        least_ = take(pairs_);
     }
     static long words(const ClearanceProblem& p) {
         return PackDistances::words(*p.query) + 14 * static_cast<long>(p.model->bodies.size()) +
-               6L * p.model->ncolumns + p.model->nq + static_cast<long>(p.query->pairs.size());
+               6L * p.model->ncolumns + p.model->nq + 2 * static_cast<long>(p.query->pairs.size());
     }
 
     // Frames at `frames`, one for each lane; the first `count` are written.
@@ -40,8 +41,9 @@ class ClearanceRows {
         place_columns(model_, q_, angles_, at_, S_, origin_, [](int) {});
         distances_.place(at_, origin_);
         for (int i = 0; i < lanes; ++i) count_[i] = 0;
+        for (int k = 0; k < pairs_; ++k) least_[p_.number[k]] = p_.margin + p_.watched;
         for (int k = 0; k < pairs_; ++k) {
-            const Pack level = level_of(k, frames, count), bound = level + (p_.margin + p_.watched);
+            const Pack level = level_of(k, frames, count), bound = level + least_[p_.number[k]];
             if (distances_.may_be_nearer(k, bound)) measure(k, level, bound, count);
         }
         for (int i = 0; i < count; ++i) {
@@ -77,6 +79,7 @@ class ClearanceRows {
             known_[pair] = {best.first[i], best.second[i]};
             insert(i, {best.distance[i] - level[i], pair, best.first[i], best.second[i]});
         }
+        least_[p_.number[pair]] = best.distance - level;
     }
 
     // Inserts a candidate of a lane in order of lack; of those with the same number only the first stays.
@@ -154,6 +157,7 @@ class ClearanceRows {
     Vec3<Pack> origin_;
     Pack* q_;
     Known* known_;
+    Pack* least_;  // by number: lack of the pair found so far, beyond which others are of no interest
     Candidate found_[lanes][most];
     int count_[lanes];
 };

@@ -80,7 +80,7 @@ class LinkClearances:
             depth[frame] = max(depth[frame], -apart)
         return depth
 
-    def keep_apart(self, q: Array, touching: Touching, beyond: float = 0.0) -> None:
+    def keep_apart(self, q: Array, touching: Touching, beyond: float = 0.0, share: float = 0.0) -> None:
         """Require links that touch at q (frames, nq) to be farther apart than their spheres are there.
 
         Parameters
@@ -91,17 +91,20 @@ class LinkClearances:
             Frames and pairs, see `touching`. Frames next to them must keep apart too, by less.
         beyond
             By how much the distance must grow, and the margin [m].
+        share
+            Of the overlap of the spheres, by which it must grow in addition.
         """
         if not touching:
             return
         if len(self._levels) == 1:
             self._levels = np.repeat(self._levels, self._frames, axis=0)
-        frames, numbers = np.unique([frame for frame, _ in touching], return_inverse=True)
-        overlaps = self._overlaps(q[frames.astype(np.intp)])
-        for (frame, pair), k in zip(touching, numbers, strict=True):
-            near = np.arange(max(frame - SPREAD, 0), min(frame + SPREAD + 1, len(q)))
-            level = overlaps[k, pair] + beyond - SLOPE * np.abs(near - frame)
-            self._levels[near, pair] = np.maximum(self._levels[near, pair], level)
+        frames, pairs = np.array(touching, dtype=np.intp).T
+        known, numbers = np.unique(frames, return_inverse=True)
+        level = (1.0 - share) * self._overlaps(q[known])[numbers, pairs] + beyond
+        for shift in range(-SPREAD, SPREAD + 1):
+            inside = (frames + shift >= 0) & (frames + shift < len(q))
+            at = (frames + shift)[inside], pairs[inside]
+            np.maximum.at(self._levels, at, level[inside] - SLOPE * abs(shift))
 
     def rows(self, q: Array, at: NDArray[np.intp], gradient: Array, bound: Array) -> None:
         """Linearise the distances of the nearest pairs: rows gradient . q >= bound.

@@ -15,17 +15,14 @@ from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SW
 Index = NDArray[np.intp]
 
 
-class _Edge(NamedTuple):
-    """The two corners of the rear or front edge of a sole: when they are locked, and between which locks they swing."""
+class _Swing(NamedTuple):
+    """Corners of soles: when they are locked, and between which contacts they swing."""
 
-    corners: slice
-    own: slice  # the same corners among those of the sole
-    locked: NDArray[np.bool_]  # (frames,)
-    at: Index  # frames from which the others are interpolated
-    contacts: Index  # of these frames
-    before: Index  # (frames,) places in `at`
+    locked: NDArray[np.bool_]  # (8, frames)
+    rest: Array  # (8, frames, 3): the reference without what it has of the places of these contacts
+    before: Index  # (8, frames): contacts
     after: Index
-    share: Array  # (frames, 1) of the lock after each frame
+    shares: Array  # (2, 8, frames, 1) of the contacts before and after each frame
 
 
 class ContactLocks:
@@ -50,7 +47,7 @@ class ContactLocks:
         spans = [c.flat if c.flat[1] > c.flat[0] else (c.start, c.stop) for c in contacts]
         self._spans = np.array(spans, dtype=np.intp).reshape(-1, 2)
         self._together = self._pairs()
-        self._edges = [self._edge(s, front) for s in range(len(SIDES)) for front in (False, True)]
+        self._swing = self._swings()
 
     def apply(self, corners: Array, weight: float = LOCKED) -> None:
         """Fix the targets of soles in contacts, and bend swing motions so that they begin and end there.
@@ -62,25 +59,42 @@ class ContactLocks:
         weight
             Of locked corners [1/m].
         """
-        targets, places = self.targets, self._places(corners)
-        for edge in self._edges:
-            moved = targets.reference[edge.corners].copy()
-            if len(edge.at):
-                shift = places[edge.contacts, edge.own].transpose(1, 0, 2) - moved[:, edge.at]
-                moved += (1.0 - edge.share) * shift[:, edge.before] + edge.share * shift[:, edge.after]
-            moved[..., 2] = np.where(edge.locked, moved[..., 2], np.maximum(moved[..., 2], 0.0))
-            targets.positions[edge.corners] = moved
-            targets.weights[edge.corners] = np.where(edge.locked, weight, SWING)
+        targets, swing = self.targets, self._swing
+        moved = swing.rest
+        if self.contacts:
+            places, own = self._places(corners), np.arange(2 * CORNERS)[:, None] % CORNERS
+            moved = moved + swing.shares[0] * places[swing.before, own] + swing.shares[1] * places[swing.after, own]
+        targets.positions[: 2 * CORNERS] = moved
+        height = targets.positions[: 2 * CORNERS, :, 2]
+        height[:] = np.where(swing.locked, height, np.maximum(height, 0.0))
+        targets.weights[: 2 * CORNERS] = np.where(swing.locked, weight, SWING)
 
-    def _edge(self, s: int, front: bool) -> _Edge:
-        owner = {True: self._owners(s, front=True), False: self._owners(s, front=False)}
-        locked = owner[front] >= 0
-        # an edge that never touches the ground follows the other one
-        source = owner[front] if locked.any() else owner[not front]
-        at = np.flatnonzero(source >= 0)
-        own = slice(2 * front, 2 * front + 2)
-        corners = slice(CORNERS * s + own.start, CORNERS * s + own.stop)
-        return _Edge(corners, own, locked, at, source[at], *_blend(at, len(locked)))
+    def _swings(self) -> _Swing:
+        reference = self.targets.reference
+        shape = reference.shape[:2]
+        swing = _Swing(
+            np.zeros(shape, dtype=bool),
+            reference.copy(),
+            np.zeros(shape, dtype=np.intp),
+            np.zeros(shape, dtype=np.intp),
+            np.zeros((2, *shape, 1)),
+        )
+        for s in range(len(SIDES)):
+            owner = [self._owners(s, front=front) for front in (False, True)]
+            for front in (0, 1):
+                corners = slice(CORNERS * s + 2 * front, CORNERS * s + 2 * front + 2)
+                swing.locked[corners] = owner[front] >= 0
+                # an edge that never touches the ground follows the other one
+                source = owner[front] if (owner[front] >= 0).any() else owner[1 - front]
+                at = np.flatnonzero(source >= 0)
+                if not len(at):
+                    continue
+                before, after, share = _blend(at, shape[1])
+                swing.before[corners], swing.after[corners] = source[at[before]], source[at[after]]
+                swing.shares[:, corners] = np.stack([1.0 - share, share])[:, None]
+                ends = reference[corners]
+                swing.rest[corners] -= (1.0 - share) * ends[:, at[before]] + share * ends[:, at[after]]
+        return swing
 
     def _owners(self, s: int, *, front: bool) -> Index:
         """Return the contact (frames,) in which an edge is locked, -1 where it is not."""
@@ -132,8 +146,6 @@ class ContactLocks:
 def _blend(at: Index, frames: int) -> tuple[Index, Index, Array]:
     """Return between which locks frames are, and smooth shares (frames, 1) of the later one."""
     time = np.arange(frames)
-    if not len(at):
-        return time, time, np.zeros((frames, 1))
     after = np.searchsorted(at, time)
     before = np.clip(np.where(at[np.clip(after, 0, len(at) - 1)] == time, after, after - 1), 0, len(at) - 1)
     after = np.clip(after, 0, len(at) - 1)

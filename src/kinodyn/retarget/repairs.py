@@ -17,12 +17,16 @@ from kinodyn.retarget.link_clearances import Touching
 from kinodyn.retarget.locks import ContactLocks
 from kinodyn.retarget.report import contact_slips
 from kinodyn.retarget.solver import MAX_SLIP, ClipSolver, Stage
-from kinodyn.retarget.targets import CORNERS, LOCKED
+from kinodyn.retarget.targets import CORNERS, LOCKED, SWING
 
-REPAIR = Stage(12, LOCKED, 1.0, 0.1)
+# Feasible positions, which are the result, must follow the solver's: their weight is large. Distances change in
+# direction when links move apart: they are measured again after a few iterations.
+REPAIR, MEASURED = Stage(4, LOCKED, 4.0, 0.1), 3
 # frames around a touch over which limbs are interpolated, or arms spread, attempt by attempt
 BRIDGES = ((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True))
-PUSHES = (0.0, 0.004, 0.008, 0.015, 0.02, 0.03, 0.03)  # [m] by which links that touch must move apart
+# [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
+PUSHES = (0.0, 0.004, 0.008, 0.015, 0.02, *(0.03,) * 9)
+SHARES = tuple(min(0.1 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
 MAX_REPAIRS = YIELDING + len(BRIDGES)
@@ -71,14 +75,17 @@ def repaired(solver: ClipSolver, q: Array) -> Array:
             best = _candidate(solver, count, q, touching)
         if count == 0 and (attempt >= GROUND_REPAIRS or not low.any()):
             return _lifted(solver, q)
+        if attempt >= YIELDING and not touching:
+            break
         if attempt >= YIELDING and best.violations < count:
             _return_to(solver, best)
             q = before = best.q
             touching = best.touching
             wrong = _violations(solver, touching)
         if attempt < MAX_REPAIRS:
-            solver.moving[: solver.frames] = maximum_filter1d(wrong | low, 2 * REPAIRED + 1, mode="constant")
-            solver.moving[solver.frames :] = solver.moving[solver.frames - 1]
+            _widen(solver, wrong | low, solver.moving)
+            if attempt in range(1, YIELDING):
+                _yield(solver, touching, low)
             q = _repair(solver, q, touching, attempt)
     _trim_contacts(solver)  # what slips is no contact
     return _lifted(solver, q)
@@ -108,12 +115,33 @@ def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> A
     if attempt >= YIELDING:
         bridge(solver, touching, *BRIDGES[attempt - YIELDING])
     else:
-        solver.priority[solver.moving] *= YIELD if attempt else 1.0
-        solver.clearances.keep_apart(q, touching, PUSHES[attempt])
-        solver.avoid_collisions()
+        solver.clearances.keep_apart(q, touching, PUSHES[attempt], SHARES[attempt])
         solver.place_contacts(LOCKED, move=False)
-        solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
+        for _ in range(MEASURED):
+            solver.avoid_collisions()
+            solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
     return solver.finish()
+
+
+def _widen(solver: ClipSolver, frames: NDArray[np.bool_], into: NDArray[np.bool_]) -> None:
+    """Mark frames (frames,), and those around that move with them, in the layout of the core (padded,)."""
+    into[: solver.frames] = maximum_filter1d(frames, 2 * REPAIRED + 1, mode="constant")
+    into[solver.frames :] = into[solver.frames - 1]
+
+
+def _yield(solver: ClipSolver, touching: Touching, low: NDArray[np.bool_]) -> None:
+    """Reduce weights of targets where links touch, points are below the ground or locked corners miss their place."""
+    strained = low | (_misses(solver) * (solver.targets.weights[: 2 * CORNERS] > SWING) > 0.5 * MAX_SLIP).any(axis=0)
+    strained[[frame for frame, _ in touching]] = True
+    yielding = np.zeros_like(solver.moving)
+    _widen(solver, strained, yielding)
+    solver.priority[yielding] *= YIELD
+
+
+def _misses(solver: ClipSolver) -> Array:
+    """Return the distances (8, frames) of the corners of soles from their targets [m]."""
+    corners = slice(0, 2 * CORNERS)
+    return np.asarray(np.linalg.norm(solver.paths[corners] - solver.targets.positions[corners], axis=2))
 
 
 def _violations(solver: ClipSolver, touching: Touching) -> NDArray[np.bool_]:
@@ -145,8 +173,7 @@ def _trim_contacts(solver: ClipSolver) -> None:
     slips = contact_slips(solver.paths, solver.contacts)
     if (slips <= MAX_SLIP).all():
         return
-    corners = slice(0, 2 * CORNERS)
-    misses = np.linalg.norm(solver.paths[corners] - solver.targets.positions[corners], axis=2)
+    misses = _misses(solver)
     kept: list[Contact] = []
     for contact, slip in zip(solver.contacts, slips, strict=True):
         kept += _good_parts(contact, misses) if slip > MAX_SLIP else [contact]

@@ -21,7 +21,7 @@ from kinodyn.spatial.poses import inverse_pose
 PACK = 8  # frames of a block in the layout of the core
 UNUSED = -1e6  # bound of a row that is not used
 SPEED = 12.0  # [rad/s or m/s] of joints whose description has no velocity limit
-ARM_STIFFNESS = 0.6  # weight of feasible positions of arms and trunk relative to that of legs
+ARM_STIFFNESS = 0.4  # weight of feasible positions of arms and trunk relative to that of legs
 BALANCE = 3.0  # weight of the CoM [1/m]
 POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
@@ -44,14 +44,14 @@ class Stage(NamedTuple):
 # First all frames take the same branch, by strong smoothing; then locks become stiffer while contacts find places that
 # the robot reaches.
 ROUNDS = (
-    Stage(7, 3.0, 1.0, 100.0, collisions=False),
-    Stage(5, 3.0, 0.3, 10.0),
-    Stage(4, 3.0, 0.3, 0.1),
-    Stage(4, 6.0, 0.3, 0.1, balance=True),
-    Stage(4, 12.0, 0.3, 0.1, collisions=False, balance=True),
-    Stage(5, 24.0, 0.3, 0.1, balance=True),
+    Stage(5, 3.0, 1.0, 100.0, collisions=False),
+    Stage(4, 3.0, 0.3, 10.0, collisions=False),
+    Stage(3, 3.0, 0.3, 0.1),
+    Stage(3, 6.0, 0.3, 0.1, balance=True),
+    Stage(3, 12.0, 0.3, 0.1, collisions=False, balance=True),
+    Stage(4, 24.0, 0.3, 0.1, balance=True),
     Stage(6, LOCKED, 0.5, 0.1, exact=True, balance=True),
-    Stage(5, LOCKED, 1.0, 0.1, collisions=False),
+    Stage(5, LOCKED, 1.0, 0.1),
 )
 
 
