@@ -28,10 +28,18 @@ class ClearanceRows {
         known_ = reinterpret_cast<Known*>(take(pairs_));
         for (int k = 0; k < pairs_; ++k) known_[k] = {-1, -1};
         least_ = take(pairs_);
+        highest_ = reinterpret_cast<double*>(take(pairs_));
+        for (int k = 0; k < pairs_; ++k) highest_[k] = p_.level[k];
+        if (p_.level_stride == 0) return;
+        for (long f = 0; f < p_.count; ++f)
+            for (int k = 0; k < pairs_; ++k) {
+                const double level = p_.level[p_.level_stride * p_.frames[f] + k];
+                highest_[k] = level > highest_[k] ? level : highest_[k];
+            }
     }
     static long words(const ClearanceProblem& p) {
         return PackDistances::words(*p.query) + 14 * static_cast<long>(p.model->bodies.size()) +
-               6L * p.model->ncolumns + p.model->nq + 2 * static_cast<long>(p.query->pairs.size());
+               6L * p.model->ncolumns + p.model->nq + 3 * static_cast<long>(p.query->pairs.size());
     }
 
     // Frames at `frames`, one for each lane; the first `count` are written.
@@ -43,6 +51,7 @@ class ClearanceRows {
         for (int i = 0; i < lanes; ++i) count_[i] = 0;
         for (int k = 0; k < pairs_; ++k) least_[p_.number[k]] = p_.margin + p_.watched;
         for (int k = 0; k < pairs_; ++k) {
+            if (!distances_.may_be_nearer(k, highest_[k] + least_[p_.number[k]])) continue;
             const Pack level = level_of(k, frames, count), bound = level + least_[p_.number[k]];
             if (distances_.may_be_nearer(k, bound)) measure(k, level, bound, count);
         }
@@ -158,6 +167,7 @@ class ClearanceRows {
     Pack* q_;
     Known* known_;
     Pack* least_;  // by number: lack of the pair found so far, beyond which others are of no interest
+    double* highest_;  // level of a pair in any of the frames
     Candidate found_[lanes][most];
     int count_[lanes];
 };

@@ -121,9 +121,9 @@ class ContactLocks:
         places = self._resting_places(corners)
         if self._together:
             i, j = np.array(self._together).T
-            near = _lack(places[i, :, :2], places[j, :, :2])[0] + CLEARANCE > 0.0
-            for k in np.flatnonzero(near):
-                _separate(places[i[k]], places[j[k]])
+            lack, axis = _lack(places[i, :, :2], places[j, :, :2])
+            for k in np.flatnonzero(lack + CLEARANCE > 0.0):
+                _separate(places[i[k]], places[j[k]], lack[k], axis[k])
         return places
 
     def _resting_places(self, corners: Array) -> Array:
@@ -168,9 +168,8 @@ def _lack(left: Array, right: Array) -> tuple[Array, Array]:
     return lacks[n, best], axes[n, best]
 
 
-def _separate(left: Array, right: Array) -> None:
-    """Move two soles (4, 3) apart until their outlines are `CLEARANCE` apart, along the axis that takes least."""
-    lack, axis = _lack(left[None, :, :2], right[None, :, :2])
-    shift = 0.5 * max(float(lack[0]) + CLEARANCE, 0.0) * axis[0]
+def _separate(left: Array, right: Array, lack: float, axis: Array) -> None:
+    """Move two soles (4, 3) that lack a distance along an axis (2,) apart until they are `CLEARANCE` apart."""
+    shift = 0.5 * (lack + CLEARANCE) * axis
     left[:, :2] += shift
     right[:, :2] -= shift

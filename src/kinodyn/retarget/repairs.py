@@ -21,7 +21,7 @@ from kinodyn.retarget.targets import CORNERS, LOCKED, SWING
 
 # Feasible positions, which are the result, must follow the solver's: their weight is large. Distances change in
 # direction when links move apart: they are measured again after a few iterations.
-REPAIR, MEASURED = Stage(4, LOCKED, 4.0, 0.1), 3
+REPAIR, MEASURED = Stage(3, LOCKED, 4.0, 0.1), 3
 # frames around a touch over which limbs are interpolated, or arms spread, attempt by attempt
 BRIDGES = ((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True))
 # [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
@@ -119,7 +119,7 @@ def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> A
         solver.place_contacts(LOCKED, move=False)
         for _ in range(MEASURED):
             solver.avoid_collisions()
-            solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
+            solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing, verify=False)
     return solver.finish()
 
 

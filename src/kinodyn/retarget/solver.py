@@ -37,7 +37,6 @@ class Stage(NamedTuple):
     proximity: float
     smoothing: float
     collisions: bool = True  # whether distances of links are measured before
-    exact: bool = False  # whether links that touch are found by their shapes before
     balance: bool = False  # whether the CoM is compared with the support before
 
 
@@ -50,7 +49,7 @@ ROUNDS = (
     Stage(3, 6.0, 0.3, 0.1, balance=True),
     Stage(3, 12.0, 0.3, 0.1, collisions=False, balance=True),
     Stage(4, 24.0, 0.3, 0.1, balance=True),
-    Stage(6, LOCKED, 0.5, 0.1, exact=True, balance=True),
+    Stage(6, LOCKED, 0.5, 0.1, balance=True),
     Stage(5, LOCKED, 1.0, 0.1),
 )
 
@@ -117,9 +116,6 @@ class ClipSolver:
         for k, stage in enumerate(ROUNDS):
             if k and stage.smoothing != ROUNDS[k - 1].smoothing:
                 self.u[:] = 0.0  # multipliers of another objective
-            if stage.exact:
-                q = self.feasible().T
-                self.clearances.keep_apart(q, self.clearances.touching(q, np.arange(self.frames)))
             if stage.collisions:
                 self.avoid_collisions()
             if k:
