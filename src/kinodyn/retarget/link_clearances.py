@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import EMPTY
 from kinodyn.collision.self_contacts import self_contacts
+from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 
 ROWS = 10  # pairs of moving bodies that are kept apart in a frame
@@ -24,6 +26,8 @@ FAR = 1.0  # [m] beyond which distances are not measured
 
 Touching = list[tuple[int, int]]  # frame, pair of links
 
+_LEVELS: WeakKeyDictionary[Robot, Array] = WeakKeyDictionary()
+
 
 def touching_levels(query: DistanceQuery, body: Body) -> Array:
     """Return the distances (pairs,) of spheres at which pairs of links are taken to touch [m], at most zero.
@@ -31,8 +35,10 @@ def touching_levels(query: DistanceQuery, body: Body) -> Array:
     Spheres reach beyond the shapes by up to a bound, of which a share is certain to remain; and those of neighbours may
     overlap in any posture, so that the upright posture is taken as free.
     """
-    upright = np.asarray(_core.pair_distances(query.robot, query.core, body.q, FAR))
-    return np.asarray(np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds[:-1]))
+    if body.robot not in _LEVELS:
+        upright = np.asarray(_core.pair_distances(query.robot, query.core, body.q, FAR))
+        _LEVELS[body.robot] = np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds[:-1])
+    return _LEVELS[body.robot]
 
 
 class LinkClearances:
@@ -67,14 +73,15 @@ class LinkClearances:
         frames, pairs = self._contacts.touching(q[at])
         return list(zip(at[frames].tolist(), self._number[pairs].tolist(), strict=True))
 
-    def depths(self, q: Array) -> Array:
+    def depths(self, q: Array, touching: Touching | None = None) -> Array:
         """Measure how deep links penetrate each other at q (frames, nq): (frames,) [m], 0 where none touch.
 
-        Depths are those of the shapes, by coal; without coal, those of their spheres, which are larger.
+        Depths are those of the shapes, by coal; without coal, those of their spheres, which are larger. What touches is
+        found, unless it is known.
         """
         depth, shapes = np.zeros(len(q)), ExactDistances(self._query)
         exact = find_spec("coal") is not None
-        for frame, pair in self.touching(q, np.arange(len(q))):
+        for frame, pair in self.touching(q, np.arange(len(q))) if touching is None else touching:
             name = self.names[pair]
             apart = next(shapes.of_pairs(q[frame], [name]))[1].distance if exact else self._overlaps(q[frame])[pair]
             depth[frame] = max(depth[frame], -apart)

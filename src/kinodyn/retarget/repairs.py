@@ -47,7 +47,7 @@ class _Candidate(NamedTuple):
     touching: Touching
 
 
-def repaired(solver: ClipSolver, q: Array) -> Array:
+def repaired(solver: ClipSolver, q: Array) -> tuple[Array, Touching]:
     """Solve frames with violations again until there are none.
 
     Parameters
@@ -59,8 +59,10 @@ def repaired(solver: ClipSolver, q: Array) -> Array:
 
     Returns
     -------
-    (frames, nq)
+    q : (frames, nq)
         The best that was found.
+    touching : list of (int, int)
+        Frames and pairs of links that touch in it.
     """
     best: _Candidate | None = None
     touching, before = Touching(), np.full_like(q, np.nan)
@@ -74,7 +76,7 @@ def repaired(solver: ClipSolver, q: Array) -> Array:
         if best is None or count < best.violations:
             best = _candidate(solver, count, q, touching)
         if count == 0 and (attempt >= GROUND_REPAIRS or not low.any()):
-            return _lifted(solver, q)
+            return _lifted(solver, q), touching
         if attempt >= YIELDING and not touching:
             break
         if attempt >= YIELDING and best.violations < count:
@@ -88,7 +90,7 @@ def repaired(solver: ClipSolver, q: Array) -> Array:
                 _yield(solver, touching, low)
             q = _repair(solver, q, touching, attempt)
     _trim_contacts(solver)  # what slips is no contact
-    return _lifted(solver, q)
+    return _lifted(solver, q), touching
 
 
 def _candidate(solver: ClipSolver, count: int, q: Array, touching: Touching) -> _Candidate:

@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact
-from kinodyn.retarget.link_clearances import LinkClearances
+from kinodyn.retarget.link_clearances import LinkClearances, Touching
 from kinodyn.retarget.targets import CORNERS, Targets
 
 TOUCH = 0.001  # [m] of self-penetration that counts
@@ -125,6 +125,7 @@ def measure(
     targets: Targets,
     contacts: tuple[Contact, ...],
     clearances: LinkClearances,
+    touching: Touching | None = None,
 ) -> Measured:
     """Measure a motion.
 
@@ -142,6 +143,8 @@ def measure(
         Contacts of feet.
     clearances
         Distances of its links.
+    touching
+        Frames and pairs of links that touch, if they are known.
 
     Returns
     -------
@@ -157,7 +160,7 @@ def measure(
         np.linalg.norm(soles - wanted, axis=2),
         contact_slips(points, contacts),
         lowest,
-        clearances.depths(q),
+        clearances.depths(q, touching),
     )
 
 

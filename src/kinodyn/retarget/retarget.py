@@ -86,8 +86,8 @@ def retarget(
     targets = make_targets(body, human, feet)
     balance = balanced_frames(human, feet)
     solver = ClipSolver(body, targets, feet.contacts, rate, balance)
-    q = repaired(solver, solver.solve())
-    measured = measure(q, solver.paths, solver.lowest, targets, solver.contacts, solver.clearances)
+    q, touching = repaired(solver, solver.solve())
+    measured = measure(q, solver.paths, solver.lowest, targets, solver.contacts, solver.clearances, touching)
     report = summarise(q, measured, targets, body, rate, time.perf_counter() - began, human.notes)
     return Retargeted(robot, q, 1.0 / rate, report, solver.contacts, human)
 

@@ -43,8 +43,8 @@ class Stage(NamedTuple):
 # First all frames take the same branch, by strong smoothing; then locks become stiffer while contacts find places that
 # the robot reaches.
 ROUNDS = (
-    Stage(5, 3.0, 1.0, 100.0, collisions=False),
-    Stage(4, 3.0, 0.3, 10.0, collisions=False),
+    Stage(4, 3.0, 1.0, 100.0, collisions=False),
+    Stage(3, 3.0, 0.3, 10.0, collisions=False),
     Stage(3, 3.0, 0.3, 0.1),
     Stage(3, 6.0, 0.3, 0.1, balance=True),
     Stage(3, 12.0, 0.3, 0.1, collisions=False, balance=True),
