@@ -166,7 +166,7 @@ class ClearanceRows {
     Vec3<Pack> origin_;
     Pack* q_;
     Known* known_;
-    Pack* least_;  // by number: lack of the pair found so far, beyond which others are of no interest
+    Pack* least_;      // by number: lack of the pair found so far, beyond which others are of no interest
     double* highest_;  // level of a pair in any of the frames
     Candidate found_[lanes][most];
     int count_[lanes];
