@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
@@ -16,10 +16,12 @@ from kinodyn.ik.track import track
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.lie import log_rotation
+from kinodyn.trajectory.cartesian.smooth import ONE_SIDE, FrameMotion, smooth_trajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.spline import cubic_spline
 
 MAX_SAMPLES = 8000
+NEXT_TO = 1e-6  # knots nearer than this are one, relative to the duration
 
 
 class PoseFunction(Protocol):
@@ -27,8 +29,13 @@ class PoseFunction(Protocol):
 
     duration: float
 
+    @property
+    def knots(self) -> Array:
+        """Times (k,) at which a derivative may jump."""
+        ...
+
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
-        """Compute poses (..., 4, 4) or, with order 1, twists (..., 6)."""
+        """Compute poses (..., 4, 4) or, with order 1 and 2, velocities and accelerations (..., 6)."""
         ...
 
 
@@ -84,13 +91,13 @@ def follow(
     within = positive("tolerance", tolerance)
     count = max(30, int(np.ceil(motion.duration / 0.02))) if samples is None else integer("samples", samples, 4)
     while True:
-        times = np.linspace(0.0, motion.duration, count)
+        times = _sample_times(motion, count)
         path = track(robot, motion(times), frame, q0, **options)  # type: ignore[arg-type]
         if not path.success:
             at = float(times[int(path.reached)])
             reason = f"at {at:.4g} s, {path.reasons.item()}"
             return FollowResult(None, str(path.status), reason, at, np.full(2, np.nan), path)
-        joints = _interpolate(robot, motion, times, path.q)
+        joints = _interpolate(robot, motion, frame, times, path.q, options)
         error = _error(robot, motion, frame, joints, times, options)
         if error.max() <= within:
             return FollowResult(joints, "solved", "", None, error, path)
@@ -100,8 +107,27 @@ def follow(
         count = 2 * count - 1
 
 
-def _interpolate(robot: Robot, motion: PoseFunction, times: Array, q: Array) -> PiecewisePolynomial:
-    """Interpolate the joint path by a cubic spline, clamped where the motion starts and ends at rest."""
+def _sample_times(motion: PoseFunction, count: int) -> Array:
+    """Return evenly spaced times, and the knots in place of those next to them."""
+    times, knots = np.linspace(0.0, motion.duration, count), np.unique(motion.knots)
+    knots = knots[np.diff(knots, prepend=-np.inf) > NEXT_TO * motion.duration]
+    apart = np.abs(times[:, None] - knots).min(axis=1) > 0.1 * motion.duration / count
+    return np.sort(np.concatenate([times[apart], knots]))
+
+
+def _interpolate(
+    robot: Robot, motion: PoseFunction, frame: str, times: Array, q: Array, options: dict[str, object]
+) -> PiecewisePolynomial:
+    """Interpolate the joint path: with the accelerations of the frame's motion where it determines them.
+
+    Otherwise, near singularities and at limits, by a cubic spline, clamped where the motion starts and ends at rest.
+    """
+    side = ONE_SIDE * motion.duration
+    before, after = (motion(np.clip(times + step, 0.0, motion.duration), 2) for step in (-side, side))
+    sampled = FrameMotion(times, motion(times), motion(times, 1), before, after, np.nonzero(_tracked(options))[0])
+    smooth = smooth_trajectory(robot, frame, sampled, q, limits=bool(options.get("limits", True)))
+    if smooth is not None:
+        return smooth
     at_rest = np.abs(motion(np.array([0.0, motion.duration]), 1)).max() < 1e-9
     return cubic_spline(q, times, ends="clamped" if at_rest else "not-a-knot", robot=robot)
 
@@ -116,10 +142,16 @@ def _error(
 ) -> Array:
     """Compute the largest distance and angle at samples and halfway between, along the tracked directions."""
     t = np.sort(np.concatenate([times, 0.5 * (times[:-1] + times[1:])]))
-    given = options.get("weights")
-    weights = np.ones(6) if given is None else np.asarray(given, dtype=float)
-    tracked = (weights > 0.0) & np.repeat([True, not options.get("position_only", False)], 3)
+    tracked = _tracked(options)
     actual, desired = kinematics.pose(robot, joints(t), frame), motion(t)
     distance = (desired[:, :3, 3] - actual[:, :3, 3]) * tracked[:3]
     angle = log_rotation(desired[:, :3, :3] @ np.swapaxes(actual[:, :3, :3], -2, -1)) * tracked[3:]
     return np.array([np.linalg.norm(part, axis=-1).max() for part in (distance, angle)])
+
+
+def _tracked(options: dict[str, object]) -> NDArray[np.bool_]:
+    """Return which directions (6,) are tracked."""
+    given = options.get("weights")
+    weights = np.ones(6) if given is None else np.asarray(given, dtype=float)
+    tracked: NDArray[np.bool_] = (weights > 0.0) & np.repeat([True, not options.get("position_only", False)], 3)
+    return tracked

@@ -113,9 +113,12 @@ class PoseTrajectory(ABC):
     ) -> FollowResult:
         """Compute a joint trajectory that moves a frame of a robot along this one.
 
-        The joint path comes from `kinodyn.ik.track`. Between samples the joints follow a cubic spline; the number of
-        samples is doubled until the frame stays within `tolerance` halfway between them too. Velocity limits of the
-        joints are not considered: see `check` and `retime`.
+        The joint path comes from `kinodyn.ik.track`. At samples the joints have the velocities and accelerations that
+        give the frame those of this trajectory, and between samples they follow quintic polynomials: the acceleration
+        jumps only where that of the frame does. Redundant joints follow smooth functions fitted to the path. Near
+        singularities and joint limits the joints follow a cubic spline instead. The number of samples is doubled until
+        the frame stays within `tolerance` halfway between them too. Velocity limits of the joints are not considered:
+        see `check` and `retime`.
 
         Parameters
         ----------
