@@ -11,6 +11,8 @@
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
+#include "kernels/closed_form.hpp"
+#include "kernels/continuation.hpp"
 
 namespace nb = nanobind;
 
@@ -48,6 +50,34 @@ void prepare_residual(Args& args, Any q, Any lower, Any upper, Any tolerances, A
     args.output("success", {});
     args.output("cost", {});
     args.output("poses", {args.call().frames.size, 4, 4});
+}
+
+void prepare_continuation(Args& args, Any links, Any start, Any from, Any to, Any settings) {
+    const auto given = record_from<ContinuationSettings>("settings", settings);
+    args.input("links", links, 12 * given.joints);
+    args.input("start", start, 2 * given.joints);
+    args.input("from", from, 16);
+    args.input("to", to, 16);
+    args.settings(given);
+    args.output("z", {2L * given.joints});
+    args.output("left", {});
+    args.output("error", {});
+}
+
+void prepare_closed_form(Args& args, Any T, Any frame, Any plan, Any indices, Any lower, Any upper, Any near,
+                         Any rest) {
+    args.path_to(frame);
+    args.matrix("T", T, 4, 4);
+    args.records<ClosedFormPlan>("plan", plan);
+    args.input("indices", indices, 6);
+    args.input("lower", lower, 6);
+    args.input("upper", upper, 6);
+    args.input("near", near, 6);
+    args.input("rest", rest, args.model().nq);
+    args.output("q", {closed_form_branches, args.model().nq});
+    args.output("residual", {closed_form_branches});
+    args.output("outside", {closed_form_branches, 6});
+    args.output("regular", {});
 }
 
 PyArrayObject* part(const nb::object& several, int k) {
@@ -178,7 +208,7 @@ bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
 
 void bind_ik(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
-    export_layouts<IkSettings, IkTolerances>();
+    export_layouts<IkSettings, IkTolerances, ContinuationSettings, ClosedFormPlan>();
     export_codes<IkEnding>();
     add_constant("max_inputs", Call::max_inputs);
     define(m, "ik", [](Args& args, Any q0, Any lower, Any upper, Any settings, Any targets, Any dofs) {
@@ -187,6 +217,13 @@ void bind_ik(nb::module_& m) {
     define(m, "ik_residual", [](Args& args, Any q, Any lower, Any upper, Any tolerances, Any targets) {
         prepare_residual(args, q, lower, upper, tolerances, targets);
     });
+    define(m, "continuation", [](Args& args, Any links, Any start, Any from, Any to, Any settings) {
+        prepare_continuation(args, links, start, from, to, settings);
+    });
+    define(m, "closed_form",
+           [](Args& args, Any T, Any frame, Any plan, Any indices, Any lower, Any upper, Any near, Any rest) {
+               prepare_closed_form(args, T, frame, plan, indices, lower, upper, near, rest);
+           });
     auto* const kernels = new SearchKernels;  // lives as long as the function
     const auto any = nb::arg().none();
     m.def(

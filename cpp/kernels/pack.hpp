@@ -75,6 +75,7 @@ struct Lanes<double> {
     static double larger(double a, double b) { return a > b ? a : b; }
     static double smaller(double a, double b) { return a < b ? a : b; }
     static double one_if_less(double a, double b) { return a < b ? 1.0 : 0.0; }
+    static double select(double condition, double a, double b) { return condition != 0 ? a : b; }
 };
 
 template <>
@@ -92,6 +93,7 @@ struct Lanes<Pack> {
     static Pack larger(Pack a, Pack b) { return a.v > b.v ? a.v : b.v; }
     static Pack smaller(Pack a, Pack b) { return a.v < b.v ? a.v : b.v; }
     static Pack one_if_less(Pack a, Pack b) { return a.v < b.v ? Pack::Vector{} + 1.0 : Pack::Vector{}; }
+    static Pack select(Pack condition, Pack a, Pack b) { return condition.v != 0 ? a.v : b.v; }
 };
 
 template <class T>

@@ -310,6 +310,17 @@ class Ik(NamedTuple):
     iterations: Array
     ending: Array  # codes "ik_ending"
 
+class Continuation(NamedTuple):
+    z: Array  # pairs (real, imaginary) of each joint
+    left: Array
+    error: Array
+
+class ClosedForm(NamedTuple):
+    q: Array
+    residual: Array
+    outside: Array
+    regular: Array
+
 class IkSolution(NamedTuple):
     q: Array
     error: Array
@@ -333,6 +344,21 @@ def ik(
     dofs: NDArray[np.int32],
     /,
 ) -> Ik: ...
+def continuation(
+    robot: Robot, links: Array, start: Array, first: Array, last: Array, settings: Records, /
+) -> Continuation: ...
+def closed_form(
+    robot: Robot,
+    T: Array,
+    frame: str | int,
+    plan: Array,
+    indices: Array,
+    lower: Array,
+    upper: Array,
+    near: Array,
+    rest: Array,
+    /,
+) -> ClosedForm: ...
 def ik_single(
     robot: Robot,
     starts: Array,

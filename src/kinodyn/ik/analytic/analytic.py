@@ -14,20 +14,24 @@ from kinodyn.checks import at_most, flag, known_names, numbers, positions, posit
 from kinodyn.errors import InputError
 from kinodyn.ik.analytic import geometry
 from kinodyn.ik.analytic.chain import Chain, chain_of, fixed_coordinates, frame_name
+from kinodyn.ik.analytic.general import GeneralJoints, general
 from kinodyn.ik.analytic.geometry import NoClosedFormError
 from kinodyn.ik.analytic.planar import Planar2R, planar
 from kinodyn.ik.analytic.problem import Problem
-from kinodyn.ik.analytic.redundant import SevenJoints, seven
+from kinodyn.ik.analytic.redundant import SevenJoints, candidates, seven
 from kinodyn.ik.analytic.result import AnalyticSolutions
+from kinodyn.ik.analytic.single import Plan, plan_of
 from kinodyn.ik.analytic.six import Solver, six
 from kinodyn.ik.poses import orthonormal, target_poses
 from kinodyn.model.robot import Robot, require_robot
 
 # Cache of the recognised geometries of each robot: by frame, joints and redundant joint, the coordinates that
 # are not solved for and their values, the chain and its solver.
-Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "Solver | SevenJoints"]]
+Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "AnySolver"]]
+AnySolver: TypeAlias = Solver | SevenJoints | GeneralJoints
 MAX_TOLERANCE = 1e-3  # [m, rad]
 _CACHE: WeakKeyDictionary[Robot, Recognised] = WeakKeyDictionary()
+_PLANS: WeakKeyDictionary[Robot, dict[tuple[str | int, float], Plan]] = WeakKeyDictionary()
 
 
 def analytic(
@@ -43,11 +47,12 @@ def analytic(
     redundant_joint: str | None = None,
     tolerance: float = geometry.DEFAULT_TOLERANCE,
 ) -> AnalyticSolutions:
-    """Compute all configurations that bring a frame to T, in closed form.
+    """Compute all configurations that bring a frame to T.
 
-    The geometry is recognised from the joint axes: planar 2R (positions only), planar 3R, 6R with a spherical wrist or
-    shoulder, 6R with three parallel axes, and 7R with one joint given. Joint angles that a singular target leaves free
-    keep their values of q0.
+    The geometry is recognised from the joint axes. Closed forms: planar 2R (positions only), planar 3R, 6R with a
+    spherical wrist or shoulder, 6R with three parallel axes, and 7R with one joint given; joint angles that a singular
+    target leaves free keep their values of q0. Any other 6R arm, and 7R with any joint given, by continuation from the
+    complex solutions of a generic pose, which the first call finds; a target then takes one to two milliseconds.
 
     Parameters
     ----------
@@ -68,7 +73,8 @@ def analytic(
         Values of the redundant joint of a 7R arm [rad]; the k values of the last axis multiply the branches, the others
         broadcast with the targets. By default the value of q0.
     redundant_joint : str, optional
-        Name of the redundant joint; by default the first that leaves a closed form, the last joint being tried first.
+        Name of the redundant joint; by default the first that leaves a closed form, the last joint being tried first,
+        or the last joint.
     tolerance : float
         How far axes may be from meeting [m] or from parallel [rad] to be taken for that, at most 1e-3. Solutions are
         refined until they reach the target within 1e-9; far from the assumed geometry some may be lost.
@@ -80,12 +86,14 @@ def analytic(
     Raises
     ------
     NoClosedFormError
-        If the chain has none of these geometries; the message says what is missing.
+        If the chain has another number or kind of joints, or its joints cannot move the frame in all directions; the
+        message says what is missing.
 
     Notes
     -----
     D. Pieper, "The Kinematics of Manipulators Under Computer Control", 1968; B. Paden, "Kinematics and Control of Robot
-    Manipulators", 1986 (subproblems).
+    Manipulators", 1986 (subproblems). C. Wampler, A. Morgan, "Solving the 6R inverse position problem using a
+    generic-case solution methodology", 1991 (continuation).
 
     Examples
     --------
@@ -102,8 +110,24 @@ def analytic(
     limits, clamp = flag("limits", limits), flag("clamp", clamp)
     start = robot.neutral() if q0 is None else numbers("q0", q0, robot.nq)
     within = at_most("tolerance", positive("tolerance", tolerance), MAX_TOLERANCE)
+    simple = joints is None and not clamp and redundancy is None and redundant_joint is None
+    if simple and (found := _single(robot, T, frame, start, q0 is not None, limits, within)) is not None:
+        return found
     with geometry.tolerated(within):
         return _analytic(robot, T, frame, joints, start, q0 is not None, limits, clamp, redundancy, redundant_joint)
+
+
+def _single(
+    robot: Robot, T: MatrixLike, frame: str | int, start: Array, given: bool, limits: bool, within: float
+) -> AnalyticSolutions | None:
+    """Solve one regular target of an arm that is recognised already, or return None."""
+    if not (isinstance(T, np.ndarray) and T.shape == (4, 4) and start.ndim == 1):
+        return None
+    plans = _PLANS.get(robot)
+    plan = None if plans is None else plans.get((frame, within))
+    if plan is None:
+        return None
+    return plan.solve(robot, target_poses(T, "T"), frame, start, given=given, limits=limits)
 
 
 def _analytic(
@@ -134,7 +158,7 @@ def _analytic(
 
 def _geometry(
     robot: Robot, frame: str | int, joints: Sequence[str] | None, redundant_joint: str | None, rows: Array
-) -> tuple[Chain, Solver | SevenJoints]:
+) -> tuple[Chain, AnySolver]:
     """Recognise the chain, or take it from the cache if the other joints have the same values."""
     if joints is not None:
         joints = known_names("joints", joints, "joint", robot.joint_names)
@@ -151,26 +175,49 @@ def _geometry(
         chain = chain_of(robot, frame, joints, rows[0])
         solver = _recognise(chain, redundant_joint)
         cache[key] = fixed, rows[0, fixed], chain, solver
+        if joints is None and redundant_joint is None and not fixed and (plan := plan_of(robot, frame, chain, solver)):
+            _PLANS.setdefault(robot, {})[frame, geometry.tolerance()] = plan
     return chain, solver
 
 
-def _recognise(chain: Chain, redundant_joint: str | None) -> Solver | SevenJoints:
+def _recognise(chain: Chain, redundant_joint: str | None) -> AnySolver:
     count = len(chain.axes)
     if redundant_joint is not None and count != 7:
         raise InputError(f"redundant_joint is for chains of seven joints, and this one has {count}")
     if count in (2, 3):
         return planar(chain.axes, chain.tip)
     if count == 6:
-        return six(chain.axes)
+        return _six(chain)
     if count == 7:
-        return seven(chain, redundant_joint)
+        return _seven(chain, redundant_joint)
     raise NoClosedFormError(
         f"{count} revolute joints move this frame ({', '.join(chain.names)}); closed forms exist for 2, 3, 6 or 7: "
         "name those to solve for with joints=[...], or use kinodyn.ik.solve, which takes any chain"
     )
 
 
-def _targets(T: MatrixLike, chain: Chain, solver: Solver | SevenJoints) -> Array:
+def _six(chain: Chain) -> Solver | GeneralJoints:
+    try:
+        return six(chain.axes)
+    except NoClosedFormError:
+        found = general(chain.axes, chain.size, None)
+        if found is None:
+            raise
+        return found
+
+
+def _seven(chain: Chain, redundant_joint: str | None) -> SevenJoints | GeneralJoints:
+    try:
+        return seven(chain, redundant_joint)
+    except NoClosedFormError:
+        for k in candidates(chain, redundant_joint):
+            found = general(chain.axes, chain.size, k)
+            if found is not None:
+                return found
+        raise
+
+
+def _targets(T: MatrixLike, chain: Chain, solver: AnySolver) -> Array:
     shape = () if hasattr(T, "as_matrix") else shape_of(T)
     if isinstance(solver, Planar2R) and shape[-1:] == (3,):
         points = positions("T", T)
@@ -191,11 +238,9 @@ def _check_fixed(fixed: list[int], rows: Array) -> None:
         )
 
 
-def _redundancy(
-    solver: Solver | SevenJoints, chain: Chain, value: ArrayLike | None, start: Array, *, given: bool
-) -> Array:
+def _redundancy(solver: AnySolver, chain: Chain, value: ArrayLike | None, start: Array, *, given: bool) -> Array:
     """Return the values (..., k) of the redundant joint; one unused value for chains without one."""
-    if not isinstance(solver, SevenJoints):
+    if not isinstance(solver, SevenJoints | GeneralJoints) or solver.given is None:
         if value is not None:
             raise InputError(f"redundancy is for chains of seven joints, and this one has {len(chain.axes)}")
         return np.zeros(1)

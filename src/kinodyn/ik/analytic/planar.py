@@ -30,14 +30,17 @@ class TwoLinks:
         level, sign = aligned(second, first)
         return TwoLinks(first, level.moved(foot(level, first.point)), sign)
 
-    def solve(self, point: Vec, goal: Vec, joints: tuple[int, int], record: Degeneracies) -> tuple[CosSin, CosSin]:
+    def solve(
+        self, point: Vec, goal: Vec, joints: tuple[int, int], earlier: int, record: Degeneracies
+    ) -> tuple[CosSin, CosSin]:
         """Move the point to the goal, in the plane normal to the axes; two solutions on a new first axis."""
         lx, ly = self.first.across(constant(self.second.point - self.first.point))
         x, y = self.second.across(minus(point, self.second.origin))
         u, v = self.first.across(minus(goal, self.first.origin))
         # |l + R(q2) p|^2 = |goal|^2 is linear in cosine and sine of q2.
         half = 0.5 * (u * u + v * v - (lx * lx + ly * ly) - (x * x + y * y))
-        c, s = roots(lx * x + ly * y, ly * x - lx * y, half, record.size**2, joint=joints[1], record=record)
+        a, b = lx * x + ly * y, ly * x - lx * y
+        c, s = roots(a, b, half, record.size**2, joint=joints[1], earlier=earlier, record=record)
         reached = (lx + c * x - s * y, ly + s * x + c * y)
         first = aim_plane(reached, (u, v), joint=joints[0], record=record, scale=record.size)
         return first, (c, self.sign * s)
@@ -57,9 +60,11 @@ class ThreeLinks:
         third, sign = aligned(axes[2], axes[0])
         return ThreeLinks(TwoLinks.from_axes(axes[0], axes[1]), third.moved(foot(third, axes[0].point)), sign)
 
-    def solve(self, centre: Vec, heading: Vec, joints: tuple[int, int, int], record: Degeneracies) -> list[CosSin]:
+    def solve(
+        self, centre: Vec, heading: Vec, joints: tuple[int, int, int], earlier: int, record: Degeneracies
+    ) -> list[CosSin]:
         """Move the third axis to `centre` and the frame's first vector to `heading`."""
-        first, second = self.pair.solve(self.third.origin, centre, joints[:2], record)
+        first, second = self.pair.solve(self.third.origin, centre, joints[:2], earlier, record)
         total = self.third.across(heading)
         inner = add_angles(first, (second[0], self.pair.sign * second[1]))
         c, s = add_angles(total, negated(inner))
@@ -80,7 +85,7 @@ class ThreeLinks:
         nearest = np.clip(square, (upper - lower) ** 2, (upper + lower) ** 2)
         half = 0.5 * (nearest - (cx * cx + cy * cy) - (x * x + y * y))
         scratch = Degeneracies(record.size, [np.zeros(1)])  # both roots bound one continuum, recorded already
-        c, s = roots(cx * x + cy * y, cy * x - cx * y, half, record.size**2, joint=0, record=scratch)
+        c, s = roots(cx * x + cy * y, cy * x - cx * y, half, record.size**2, joint=0, earlier=0, record=scratch)
         outside = where & (np.abs(nearest - square) > ZERO_TOLERANCE * record.size**2)
         return np.where(outside, np.asarray(c)[0], 1.0), np.where(outside, np.asarray(s)[0], 0.0)
 
@@ -92,12 +97,12 @@ class Planar2R:
     pair: TwoLinks
     tip: Vec
     family: str = "planar 2R"
-    depth: int = 1
+    branches: tuple[int, ...] = (2,)
     position_only: bool = True
 
     def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
         """Reach the goal's position with both elbow configurations."""
-        return list(self.pair.solve(self.tip, goal.move(self.tip), (0, 1), record))
+        return list(self.pair.solve(self.tip, goal.move(self.tip), (0, 1), 0, record))
 
     def clamp(self, p: Array) -> Array:
         """Move points (n, 3) to the nearest reachable ones: onto the plane, then into the annulus."""
@@ -122,13 +127,14 @@ class Planar3R:
 
     links: ThreeLinks
     family: str = "planar 3R"
-    depth: int = 1
+    branches: tuple[int, ...] = (2,)
     position_only: bool = False
 
     def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
         """Reach the goal with both elbow configurations; a goal out of the plane is rejected by verification."""
         third = self.links.third
-        return self.links.solve(goal.move(third.origin), goal.rotate(constant(third.frame[:, 0])), (0, 1, 2), record)
+        heading = goal.rotate(constant(third.frame[:, 0]))
+        return self.links.solve(goal.move(third.origin), heading, (0, 1, 2), 0, record)
 
 
 def planar(axes: Sequence[Axis], tip: Array) -> Planar2R | Planar3R:

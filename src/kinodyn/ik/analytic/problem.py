@@ -10,9 +10,18 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.ik.analytic.axes import CosSin, Mask, Motion, some, targets_first
 from kinodyn.ik.analytic.chain import Chain
+from kinodyn.ik.analytic.degenerate import coincident, continua
+from kinodyn.ik.analytic.general import GeneralJoints
 from kinodyn.ik.analytic.planar import Planar2R
 from kinodyn.ik.analytic.redundant import SevenJoints
-from kinodyn.ik.analytic.refinement import RESIDUAL_TOLERANCE, Targets, assemble, duplicates, outside, refine
+from kinodyn.ik.analytic.refinement import (
+    RESIDUAL_TOLERANCE,
+    Targets,
+    assemble,
+    duplicates,
+    outside,
+    refine,
+)
 from kinodyn.ik.analytic.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE, AnalyticSolutions
 from kinodyn.ik.analytic.six import Solver
 from kinodyn.ik.analytic.subproblems import Degeneracies
@@ -31,7 +40,7 @@ class Problem:
     robot: Robot
     frame: str | int
     chain: Chain
-    solver: Solver | SevenJoints
+    solver: Solver | SevenJoints | GeneralJoints
     batch: tuple[int, ...]
     T: Array
     swept: Array
@@ -46,11 +55,21 @@ class Problem:
         record = Degeneracies(self.chain.size, list(free))
         targets = self._targets(np.repeat(T, k, axis=0) if k > 1 else T)
         angles = self._angles(self._bounded(targets.T) @ self.chain.T_zero_inverse, record)
-        q = assemble(self.chain, angles, rest, near, self.solver.depth)
-        if isinstance(self.solver, SevenJoints):  # exactly as given, full turns included
-            q[..., self.chain.q_index[self.solver.given]] = self.swept.reshape(-1, 1)
-        residual = refine(targets, q, near)
-        return self._result(q, residual, record, limits, clamped)
+        q = assemble(self.chain, angles, rest, near, self.solver.branches)
+        if self.given is not None:  # exactly as given, full turns included
+            q[..., self.chain.q_index[self.given]] = self.swept.reshape(-1, 1)
+        lost = targets_first(_any(record.lost, (*self.solver.branches, len(targets.T)))).reshape(-1)
+        residual = refine(targets, q, near, lost)
+        if isinstance(self.solver, GeneralJoints):
+            solved = residual <= RESIDUAL_TOLERANCE
+            double, singular = coincident(targets, q, solved), continua(targets, q, solved)
+            return self._result(q, residual, singular, double, limits, clamped)
+        return self._result(q, residual, *self._degenerate(q, residual, record), limits, clamped)
+
+    @property
+    def given(self) -> int | None:
+        """Index of the joint that is not solved for."""
+        return self.solver.given if isinstance(self.solver, SevenJoints | GeneralJoints) else None
 
     def _bounded(self, T: Array) -> Array:
         """Move very distant targets nearer, but still out of reach: their fourth powers would overflow."""
@@ -62,28 +81,34 @@ class Problem:
         return T
 
     def _angles(self, G: Array, record: Degeneracies) -> list[CosSin]:
+        if isinstance(self.solver, GeneralJoints):
+            return self.solver.solve(self.robot, G, self.swept.reshape(-1), record)
         if isinstance(self.solver, SevenJoints):
             return self.solver.solve(G, self.swept.reshape(-1), record)
         return self.solver.solve(Motion.from_pose(G), record)
 
     def _targets(self, T: Array) -> Targets:
-        given = self.solver.given if isinstance(self.solver, SevenJoints) else None
-        solved = [i for i in range(len(self.chain.axes)) if i != given]
+        solved = [i for i in range(len(self.chain.axes)) if i != self.given]
         return Targets(self.robot, self.frame, self.chain, solved, T, self.solver.position_only)
 
-    def _result(
-        self, q: Array, residual: Array, record: Degeneracies, limits: bool, clamped: Mask
-    ) -> AnalyticSolutions:
-        n, k = len(self.T), self.swept.shape[-1]
-        shape = (*(2,) * self.solver.depth, n * k)
+    def _degenerate(self, q: Array, residual: Array, record: Degeneracies) -> tuple[Mask, Mask]:
+        """Return which branches (n, branches) have a free joint, and which are another one again."""
+        shape = (*self.solver.branches, len(q))
         solved = residual <= RESIDUAL_TOLERANCE
         # In branches that do not reach the target joints are clamped, which would look like a singularity.
         singular = targets_first(_any(record.singular, shape)).reshape(solved.shape) & solved
-        distinct = solved
-        if record.singular or record.double:
-            double = targets_first(_any(record.double, shape)).reshape(solved.shape)
-            where = np.asarray((double | singular).any(axis=-1))
-            distinct = solved & ~duplicates(q[..., list(self.chain.q_index)], solved, where)
+        if not (record.singular or record.double):
+            return singular, np.zeros(solved.shape, dtype=bool)
+        double = targets_first(_any(record.double, shape)).reshape(solved.shape)
+        where = np.asarray((double | singular).any(axis=-1))
+        return singular, duplicates(q[..., list(self.chain.q_index)], solved, where)
+
+    def _result(
+        self, q: Array, residual: Array, singular: Mask, again: Mask, limits: bool, clamped: Mask
+    ) -> AnalyticSolutions:
+        n, k = len(self.T), self.swept.shape[-1]
+        solved = residual <= RESIDUAL_TOLERANCE
+        distinct = solved & ~again
         outside_limits = np.zeros((*solved.shape, len(self.chain.axes)), dtype=bool)
         if limits:
             outside_limits = outside(self.chain, q)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +27,7 @@ class SevenJoints:
     given: int
     around: Solver  # for the other six; valid for every value if the given joint is the first or the last
     family: str
-    depth: int = 3
+    branches: tuple[int, ...] = (2, 2, 2)
     position_only: bool = False
 
     def solve(self, T: Array, value: Array, record: Degeneracies) -> list[CosSin]:
@@ -60,10 +59,8 @@ class SevenJoints:
 
 def seven(chain: Chain, joint: str | None) -> SevenJoints:
     """Recognise a chain of seven joints, with the named or the first suitable joint as redundant joint, or raise."""
-    if joint is not None and joint not in chain.names:
-        raise unknown_name("joint between base and frame", joint, chain.names)
     failures = []
-    for k in _candidates() if joint is None else iter([chain.names.index(joint)]):
+    for k in candidates(chain, joint):
         try:
             solver = fixed(chain.axes, k, GENERIC_ANGLE)
         except NoClosedFormError as error:
@@ -96,9 +93,13 @@ def rotations_about(axis: Axis, angle: Array) -> Array:
     return T
 
 
-def _candidates() -> Iterator[int]:
-    """Return the joints to try: the ends first, since there all targets are solved at once."""
-    return iter((6, 0, 2, 4, 1, 5, 3))
+def candidates(chain: Chain, joint: str | None) -> tuple[int, ...]:
+    """Return the joints that may be given: the named one, or all, the ends first."""
+    if joint is None:
+        return 6, 0, 2, 4, 1, 5, 3
+    if joint not in chain.names:
+        raise unknown_name("joint between base and frame", joint, chain.names)
+    return (chain.names.index(joint),)
 
 
 def _without(free: list[Array], k: int) -> list[Array]:

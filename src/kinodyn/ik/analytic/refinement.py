@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ REFINE_BELOW = 1e-4  # unless it is above this, or far above the tolerance of th
 REFINE_FACTOR = 100.0  # of the tolerance of the geometry
 SINGULAR = 1e-6  # of the largest singular value
 MAX_STEPS = 60
+SLOW, MAX_SLOW_STEPS = 0.9, 5  # a branch whose residual falls no faster in so many steps is not a solution
 LEAST_DAMPING = 1e-12
 LIMIT_TOLERANCE = 1e-10  # a joint beyond a limit by less than this is set to the limit [rad]
 DUPLICATE_TOLERANCE = 2e-7  # two branches at a double root that differ by less are the same [rad]
@@ -36,6 +38,11 @@ class Targets:
     T: Array  # (n, 4, 4)
     position_only: bool
 
+    @property
+    def columns(self) -> list[int]:
+        """Indices in v of the joints that may be refined."""
+        return [self.robot.joint(self.chain.names[i]).v.start for i in self.solved]
+
     def residual(self, q: Array, T: Array) -> tuple[Array, Array]:
         """Compute poses (m, 4, 4) by forward kinematics and their distances (m,) from T."""
         reached = kinematics.pose(self.robot, q, self.frame)
@@ -44,6 +51,11 @@ class Targets:
             gap = gap[..., :3, 3]
         flat = gap.reshape(len(q), -1)
         return reached, np.sqrt(np.einsum("ij,ij->i", flat, flat))
+
+
+def refine_below() -> float:
+    """Return the largest residual of branches that are refined."""
+    return max(REFINE_BELOW, REFINE_FACTOR * tolerance())
 
 
 def wrap(angle: Array, lower: float, upper: float, near: Array | None) -> Array:
@@ -67,18 +79,18 @@ def clipped(angle: Array, lower: float, upper: float) -> Array:
     return result
 
 
-def assemble(chain: Chain, angles: list[CosSin], rest: Array, near: Array | None, depth: int) -> Array:
-    """Assemble configurations (n, 2^depth, nq) of all branches; `rest` (n or 1, nq) has the other coordinates."""
+def assemble(chain: Chain, angles: list[CosSin], rest: Array, near: Array | None, branches: tuple[int, ...]) -> Array:
+    """Assemble configurations (n, number, nq) of all branches; `rest` (n or 1, nq) has the other coordinates."""
     n = np.broadcast_shapes(*(np.shape(angle[0]) for angle in angles))[-1]
-    q = np.empty((n, *(2,) * depth, rest.shape[-1]))
+    q = np.empty((n, *branches, rest.shape[-1]))
     if rest.shape[-1] > len(angles):
-        q[:] = rest.reshape(len(rest), *(1,) * depth, -1)
+        q[:] = rest.reshape(len(rest), *(1,) * len(branches), -1)
     for i, (c, s) in enumerate(angles):
         at = None if near is None else near[..., i]
         angle = np.asarray(wrap(np.arctan2(s, c), float(chain.lower[i]), float(chain.upper[i]), at))
-        angle = angle.reshape(*(1,) * (depth + 1 - angle.ndim), *angle.shape)
+        angle = angle.reshape(*(1,) * (len(branches) + 1 - angle.ndim), *angle.shape)
         q[..., chain.q_index[i]] = targets_first(angle)
-    return q.reshape(n, 2**depth, rest.shape[-1])
+    return q.reshape(n, math.prod(branches), rest.shape[-1])
 
 
 def outside(chain: Chain, q: Array) -> Mask:
@@ -88,11 +100,12 @@ def outside(chain: Chain, q: Array) -> Mask:
     return (solved < chain.lower) | (solved > chain.upper)
 
 
-def refine(targets: Targets, q: Array, near: Array | None) -> Array:
+def refine(targets: Targets, q: Array, near: Array | None, lost: Mask) -> Array:
     """Compute the residual (n, branches) of every branch and refine, in place, those with small rounding errors.
 
     A Newton step dq = J^+ e with the twist e from the current pose to the target squares the error. Where it does not
-    reduce it, near singularities, steps are damped (Levenberg-Marquardt).
+    reduce it, near singularities, steps are damped (Levenberg-Marquardt). Branches that are `lost` (n * branches,)
+    start from any residual.
     """
     n, branches, nq = q.shape
     flat, of = q.reshape(-1, nq), np.repeat(np.arange(n), branches)
@@ -100,19 +113,20 @@ def refine(targets: Targets, q: Array, near: Array | None) -> Array:
     gap -= targets.T[:, None]
     part = gap[..., :3, 3] if targets.position_only else gap.reshape(n, branches, 16)
     residual: Array = np.sqrt(np.einsum("ijk,ijk->ij", part, part)).reshape(-1)
-    below = max(REFINE_BELOW, REFINE_FACTOR * tolerance())
-    off = np.nonzero((residual > REFINE_ABOVE) & (residual < below))[0]
-    damping = np.zeros(len(flat))
+    below = refine_below()
+    off = np.nonzero((residual > REFINE_ABOVE) & ((residual < below) | lost))[0]
+    damping, slow = np.zeros(len(flat)), np.zeros(len(flat), dtype=int)
     for _ in range(MAX_STEPS):
         if not len(off):
             break
         T, here = targets.T[of[off]], None if near is None else near[of[off] if len(near) == n else 0]
         better = _step(targets, flat[off], T, here, damping[off])
         after = targets.residual(better, T)[1]
-        improved = after < residual[off]
+        improved, little = after < residual[off], after > SLOW * residual[off]
+        slow[off] = np.where(improved & little, slow[off] + 1, np.where(improved, 0, slow[off]))
         flat[off[improved]], residual[off[improved]] = better[improved], after[improved]
         damping[off] = np.where(improved, 0.1 * damping[off], np.maximum(10.0 * damping[off], LEAST_DAMPING))
-        off = off[(residual[off] > REFINE_ABOVE) & (damping[off] < 1.0)]
+        off = off[(residual[off] > REFINE_ABOVE) & (damping[off] < 1.0) & (slow[off] < MAX_SLOW_STEPS)]
     return residual.reshape(n, branches)
 
 
@@ -120,8 +134,7 @@ def _step(targets: Targets, q: Array, T: Array, near: Array | None, damping: Arr
     """Take a step of the Levenberg-Marquardt method, of Newton's where the damping (n,) is 0."""
     rows = slice(0, 3 if targets.position_only else 6)
     reached = targets.residual(q, T)[0]
-    columns = [targets.robot.joint(targets.chain.names[i]).v.start for i in targets.solved]
-    J = kinematics.jacobian(targets.robot, q, targets.frame)[:, rows][:, :, columns]
+    J = kinematics.jacobian(targets.robot, q, targets.frame)[:, rows][:, :, targets.columns]
     rotation = 0.5 * np.cross(reached[:, :3, :3], T[:, :3, :3], axis=1).sum(axis=2)
     error = np.concatenate([T[:, :3, 3] - reached[:, :3, 3], rotation], axis=-1)[:, rows]
     U, s, Vt = np.linalg.svd(J, full_matrices=False)

@@ -39,9 +39,9 @@ class FirstTwoIntersect:
         o = constant(self.centre)
         t = minus(c, o)
         squared = t[0] * t[0] + t[1] * t[1] + t[2] * t[2]
-        q3 = distance(three, p, self.centre, squared, joint=2, record=record)
+        q3 = distance(three, p, self.centre, squared, joint=2, earlier=0, record=record)
         m = minus(three.rotate_point(q3, p), o)
-        q2 = level(two, m, one.w, one.along(t), joint=1, record=record, scale=record.size)
+        q2 = level(two, m, one.w, one.along(t), joint=1, earlier=1, record=record, scale=record.size)
         q1 = aim(one, two.rotate(q2, m), t, joint=0, record=record, scale=record.size)
         return [q1, q2, q3]
 
@@ -57,7 +57,7 @@ class LastTwoParallel:
         """Solve joint 1, then 3, then 2."""
         q1 = height(self.first, self.pair.first.w, p, c, joint=0, record=record)
         near = self.first.rotate_point(negated(q1), c)
-        q2, q3 = self.pair.solve(p, near, (1, 2), record)
+        q2, q3 = self.pair.solve(p, near, (1, 2), 1, record)
         return [q1, q2, q3]
 
 
@@ -78,7 +78,7 @@ def height(first: Axis, w: Vec, p: Vec, c: Vec, *, joint: int, record: Degenerac
     o = first.origin
     r, k = minus(c, o), minus(p, o)
     goal = k[0] * w[0] + k[1] * w[1] + k[2] * w[2]
-    return level(first, w, r, goal, joint=joint, record=record, scale=record.size)
+    return level(first, w, r, goal, joint=joint, earlier=0, record=record, scale=record.size)
 
 
 def regional(axes: Sequence[Axis], p: Array) -> Regional | str:

@@ -13,6 +13,7 @@ from kinodyn.display import displayed
 from kinodyn.ik.reasons import reasons_of
 
 SOLVED, LIMITS, SINGULAR, UNREACHABLE = "solved", "limits", "singular", "unreachable"
+STATUS_DTYPE = np.array([SOLVED, LIMITS, SINGULAR, UNREACHABLE]).dtype
 
 
 @displayed

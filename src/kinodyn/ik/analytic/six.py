@@ -28,12 +28,12 @@ NEARLY_ALIGNED = 1e-4
 
 
 class Solver(Protocol):
-    """A recognised geometry with 2^depth branches for every target."""
+    """A recognised geometry; the branches of a target have the axes `branches`."""
 
     @property
     def family(self) -> str: ...  # noqa: D102
     @property
-    def depth(self) -> int: ...  # noqa: D102
+    def branches(self) -> tuple[int, ...]: ...  # noqa: D102
     @property
     def position_only(self) -> bool: ...  # noqa: D102
 
@@ -50,7 +50,7 @@ class SphericalWrist:
     centre: Vec
     arm: Regional
     family: str = "6R with a spherical wrist"
-    depth: int = 3
+    branches: tuple[int, ...] = (2, 2, 2)
     position_only: bool = False
 
     def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
@@ -67,7 +67,7 @@ class SphericalWrist:
 
     def _wrist(self, ahead: Vec, behind: Vec, record: Degeneracies) -> list[CosSin]:
         four, five, six = self.axes[3:]
-        q5 = level(five, six.w, four.w, four.along(ahead), joint=4, record=record)
+        q5 = level(five, six.w, four.w, four.along(ahead), joint=4, earlier=2, record=record)
         q4 = aim(four, five.rotate(q5, six.w), ahead, joint=3, record=record)
         q6 = aim(six, behind, five.rotate(negated(q5), four.w), joint=5, record=record)
         return [q4, q5, q6]
@@ -99,7 +99,7 @@ class ParallelThree:
     centre: Vec
     links: ThreeLinks
     family: str = "6R with three parallel axes"
-    depth: int = 3
+    branches: tuple[int, ...] = (2, 2, 2)
     position_only: bool = False
 
     def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
@@ -108,7 +108,7 @@ class ParallelThree:
         w = self.links.third.w
         q1 = height(one, w, self.centre, goal.move(self.centre), joint=0, record=record)
         behind = goal.rotate_back(one.rotate(q1, w))  # direction of the parallel axes in the frame of the tool
-        q5 = level(five, six.w, w, six.along(behind), joint=4, record=record)
+        q5 = level(five, six.w, w, six.along(behind), joint=4, earlier=1, record=record)
         before = len(record.singular)
         q6 = aim(six, behind, five.rotate(negated(q5), w), joint=5, record=record)
         # With the last axis parallel to the others joint 6 is free, but not every value lets 2, 3, 4 reach the goal.
@@ -123,7 +123,7 @@ class ParallelThree:
             point = plus(self.links.third.rotate(extra, minus(point, centre)), centre)
             heading = self.links.third.rotate(extra, heading)
             q6 = add_angles(q6, (extra[0], -np.sign(six.along(behind)) * extra[1]))
-        return [q1, *self.links.solve(point, heading, (1, 2, 3), record), q5, q6]
+        return [q1, *self.links.solve(point, heading, (1, 2, 3), 2, record), q5, q6]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Reversed:
 
     inner: Solver
     family: str
-    depth: int = 3
+    branches: tuple[int, ...] = (2, 2, 2)
     position_only: bool = False
 
     def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:

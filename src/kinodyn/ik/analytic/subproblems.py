@@ -24,20 +24,24 @@ ZERO_TOLERANCE = 1e-14  # discriminants below this are rounding errors
 class Degeneracies:
     """Record of degenerate cases: `singular` where a joint is free, `double` where two branches may coincide.
 
-    `size` is the size of the arm [m]; `free` are the angles (n or 1 targets) of joints that are free.
+    `size` is the size of the arm [m]; `free` are the angles (n or 1 targets) of joints that are free; `lost` marks
+    branches that were not followed to the target.
     """
 
     size: float
     free: list[Array]
     singular: list[Mask] = field(default_factory=list)
     double: list[Mask] = field(default_factory=list)
+    lost: list[Mask] = field(default_factory=list)
 
     def reversed(self) -> Degeneracies:
         """Return the same record for a solver that counts the joints from the other end."""
         return Degeneracies(self.size, self.free[::-1], self.singular, self.double)
 
 
-def level(axis: Axis, v: Vec, w: Vec, k: Real, *, joint: int, record: Degeneracies, scale: float = 1.0) -> CosSin:
+def level(
+    axis: Axis, v: Vec, w: Vec, k: Real, *, joint: int, earlier: int, record: Degeneracies, scale: float = 1.0
+) -> CosSin:
     """Rotate v about the axis until its component along w is k: two solutions, on a new first axis.
 
     Where there is none the nearest angle is returned, which verification by forward kinematics then rejects.
@@ -45,15 +49,17 @@ def level(axis: Axis, v: Vec, w: Vec, k: Real, *, joint: int, record: Degeneraci
     x, y = axis.across(v)
     a, b = axis.across(w)
     remainder = k - axis.along(v) * axis.along(w)
-    return roots(a * x + b * y, b * x - a * y, remainder, scale, joint=joint, record=record)
+    return roots(a * x + b * y, b * x - a * y, remainder, scale, joint=joint, earlier=earlier, record=record)
 
 
-def distance(axis: Axis, p: Vec, centre: Array, squared: Real, *, joint: int, record: Degeneracies) -> CosSin:
+def distance(
+    axis: Axis, p: Vec, centre: Array, squared: Real, *, joint: int, earlier: int, record: Degeneracies
+) -> CosSin:
     """Rotate the point p about the axis to a given squared distance from the centre (3,): two solutions."""
     o = constant(centre - axis.point)
     r = (p[0] - axis.origin[0], p[1] - axis.origin[1], p[2] - axis.origin[2])
     half = 0.5 * (_square(r) + _square(o) - squared)
-    return level(axis, r, o, half, joint=joint, record=record, scale=record.size**2)
+    return level(axis, r, o, half, joint=joint, earlier=earlier, record=record, scale=record.size**2)
 
 
 def aim(axis: Axis, u: Vec, v: Vec, *, joint: int, record: Degeneracies, scale: float = 1.0) -> CosSin:
@@ -79,12 +85,22 @@ def aim_plane(u: tuple[Real, Real], v: tuple[Real, Real], *, joint: int, record:
     )
 
 
+def _with_axes(x: Real, ndim: int) -> Real:
+    if isinstance(x, float) or x.ndim == 0 or x.ndim >= ndim:
+        return x
+    return x.reshape(*(1,) * (ndim - x.ndim), *x.shape)
+
+
 def _square(v: Vec) -> Real:
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
 
 
-def roots(a: Real, b: Real, k: Real, scale: float, *, joint: int, record: Degeneracies) -> CosSin:
-    """Solve a cos q + b sin q = k: two solutions, on a new first axis."""
+def roots(a: Real, b: Real, k: Real, scale: float, *, joint: int, earlier: int, record: Degeneracies) -> CosSin:
+    """Solve a cos q + b sin q = k: two solutions, on a new first axis before those of the `earlier` subproblems.
+
+    The coefficients need not depend on all of these; the axes that they lack are added.
+    """
+    a, b, k = (_with_axes(x, earlier + 1) for x in (a, b, k))
     square = np.asarray(a * a + b * b)
     unknown = square <= (FREE_JOINT_TOLERANCE * scale) ** 2
     discriminant = np.asarray(square - k * k)

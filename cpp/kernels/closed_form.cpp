@@ -1,0 +1,264 @@
+// Closed-form inverse kinematics of six joints for one target: all eight branches, verified by forward kinematics.
+//
+// The geometries and their solutions by the subproblems of Paden and Kahan are those of `kinodyn.ik.analytic`, which
+// solves batches and recognises the geometry; this is the same for one target without its overhead. Degenerate targets,
+// at which a joint is free, two branches may coincide or one needs refinement, are reported and left to it.
+#include "kernels/closed_form.hpp"
+
+#include "kernels/placement.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+struct ClosedForm {
+    static constexpr bool sparse = false;
+    static long words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
+
+    // Relative to the size of the arm, then to the squared coefficients, as in `subproblems.py`.
+    static constexpr double free_joint = 1e-10, double_root = 1e-12, nearly_aligned = 1e-4, limit_tolerance = 1e-10;
+    static constexpr double refine_above = 1e-10;
+
+    using V = Vec3<double>;
+    struct Angle {
+        double c, s;
+        Angle inverse() const { return {c, -s}; }
+    };
+    struct Line {
+        Mat3<double> frame;
+        V point;
+
+        explicit Line(const double* x) : frame(mat(x)), point(vec(x + 9)) {}
+        V w() const { return frame.column(2); }
+        double along(const V& v) const { return dot(w(), v); }
+        V turn(const Angle& a, const V& v) const {
+            const V u = tmul(frame, v);
+            return frame * V{a.c * u.x - a.s * u.y, a.s * u.x + a.c * u.y, u.z};
+        }
+        V turn_point(const Angle& a, const V& p) const { return turn(a, p - point) + point; }
+    };
+
+    static void run(Work<double>& w) { Solver(w).run(); }
+
+    struct Solver {
+        Work<double>& w;
+        const ClosedFormPlan& plan;
+        const Line axes[6];
+        Mat3<double> R;
+        V t;
+        bool regular = true;
+        Angle found[closed_form_branches][6];
+
+        explicit Solver(Work<double>& work)
+            : w(work),
+              plan(*reinterpret_cast<const ClosedFormPlan*>(work.in[closed_form_input::plan])),
+              axes{Line(plan.axes[0]), Line(plan.axes[1]), Line(plan.axes[2]),
+                   Line(plan.axes[3]), Line(plan.axes[4]), Line(plan.axes[5])} {}
+
+        void run() {
+            goal();
+            plan.parallel != 0 ? parallel() : wrist();
+            for (int k = 0; k < w.call.n_out; ++k) memset(w.out[k], 0, sizeof(double) * w.call.out[k].size);
+            if (regular) write();  // otherwise angles may be NaN
+            *w.out[closed_form_output::regular] = regular;
+        }
+
+        // The motion of the frame from its pose at zero, and its inverse for a chain that is read from the tool.
+        void goal() {
+            const double *T = w.in[closed_form_input::target], *Z = plan.T_zero_inverse;
+            const Mat3<double> target = {vec(T), vec(T + 4), vec(T + 8)}, zero = {vec(Z), vec(Z + 4), vec(Z + 8)};
+            R = target * zero;
+            t = target * V{Z[3], Z[7], Z[11]} + V{T[3], T[7], T[11]};
+            if (plan.reversed == 0) return;
+            t = -tmul(R, t);
+            R = {R.column(0), R.column(1), R.column(2)};
+        }
+        V move(const V& p) const { return R * p + t; }
+
+        // a cos q + b sin q = k: two solutions; where there is none, the nearest angle, twice.
+        void roots(double a, double b, double k, double scale, Angle (&q)[2]) {
+            const double square = a * a + b * b, discriminant = square - k * k;
+            regular &= square > free_joint * scale * free_joint * scale && fabs(discriminant) > double_root * square;
+            const double root = discriminant > 0 ? __builtin_sqrt(discriminant) : 0, inverse = 1 / square;
+            const double c = a * k, s = b * k;
+            q[0] = {(c - b * root) * inverse, (s + a * root) * inverse};
+            q[1] = {(c + b * root) * inverse, (s - a * root) * inverse};
+        }
+        // v about the axis until its component along u is k.
+        void level(const Line& axis, const V& v, const V& u, double k, double scale, Angle (&q)[2]) {
+            const V x = tmul(axis.frame, v), a = tmul(axis.frame, u);
+            roots(a.x * x.x + a.y * x.y, a.y * x.x - a.x * x.y, k - x.z * a.z, scale, q);
+        }
+        // u about the axis onto the direction of v.
+        Angle aim(const Line& axis, const V& u, const V& v, double scale) {
+            const V a = tmul(axis.frame, u), b = tmul(axis.frame, v);
+            return aim_plane(a.x, a.y, b.x, b.y, scale);
+        }
+        Angle aim_plane(double ux, double uy, double vx, double vy, double scale) {
+            const double bound = free_joint * scale * free_joint * scale;
+            regular &= ux * ux + uy * uy > bound && vx * vx + vy * vy > bound;
+            const double c = ux * vx + uy * vy, s = ux * vy - uy * vx, inverse = 1 / __builtin_sqrt(c * c + s * s);
+            return {c * inverse, s * inverse};
+        }
+        // Two parallel links move p to the goal, in their plane.
+        void two_links(const V& p, const V& to, Angle (&first)[2], Angle (&second)[2]) {
+            const Line one(plan.links[0]), two(plan.links[1]);
+            const V l = tmul(one.frame, two.point - one.point), x = tmul(one.frame, p - two.point),
+                    u = tmul(one.frame, to - one.point);
+            const double half = 0.5 * (u.x * u.x + u.y * u.y - l.x * l.x - l.y * l.y - x.x * x.x - x.y * x.y);
+            Angle q[2];
+            roots(l.x * x.x + l.y * x.y, l.y * x.x - l.x * x.y, half, plan.size * plan.size, q);
+            for (int i = 0; i < 2; ++i) {
+                const double rx = l.x + q[i].c * x.x - q[i].s * x.y, ry = l.y + q[i].s * x.x + q[i].c * x.y;
+                first[i] = aim_plane(rx, ry, u.x, u.y, plan.size);
+                second[i] = {q[i].c, plan.signs[0] * q[i].s};
+            }
+        }
+        // Joint 1 until the goal has the height of p along the parallel axes.
+        void height(const Line& first, const V& p, const V& to, Angle (&q)[2]) {
+            const V u = Line(plan.links[0]).w();
+            level(first, u, to - first.point, dot(p - first.point, u), plan.size, q);
+        }
+
+        // The arm's three joints move p to c; branches 0 to 3, the first subproblem's in the last bit.
+        void arm(const V& p, const V& c, Angle (&q)[4][3]) {
+            const Line one(plan.arm[0]), two(plan.arm[1]), three(plan.arm[2]);
+            Angle first[2], others[2], more[2];
+            if (plan.arm_parallel != 0) {
+                height(one, p, c, first);
+                for (int i = 0; i < 2; ++i) {
+                    two_links(p, one.turn_point(first[i].inverse(), c), others, more);
+                    for (int j = 0; j < 2; ++j)
+                        q[2 * j + i][0] = first[i], q[2 * j + i][1] = others[j], q[2 * j + i][2] = more[j];
+                }
+                return;
+            }
+            const V o = vec(plan.arm_centre), goal = c - o, r = p - three.point, from = o - three.point;
+            level(three, r, from, 0.5 * (dot(r, r) + dot(from, from) - dot(goal, goal)), plan.size * plan.size, first);
+            for (int i = 0; i < 2; ++i) {
+                const V m = three.turn_point(first[i], p) - o;
+                level(two, m, one.w(), one.along(goal), plan.size, others);
+                for (int j = 0; j < 2; ++j) {
+                    Angle(&branch)[3] = q[2 * j + i];
+                    branch[0] = aim(one, two.turn(others[j], m), goal, plan.size);
+                    branch[1] = others[j], branch[2] = first[i];
+                }
+            }
+        }
+
+        // Axes 4, 5, 6 intersect: the arm positions their centre, they set the orientation.
+        void wrist() {
+            const V centre = vec(plan.centre), to = move(centre);
+            const bool backwards = plan.arm_backwards != 0;
+            const Line &four = axes[3], &five = axes[4], &six = axes[5];
+            Angle q[4][3];
+            backwards ? arm(to, centre, q) : arm(centre, to, q);
+            for (int i = 0; i < 4; ++i) {
+                if (backwards) {
+                    const Angle last = q[i][0];
+                    q[i][0] = q[i][2], q[i][2] = last;
+                }
+                V ahead = R * six.w(), behind = four.w();
+                for (int k = 0; k < 3; ++k) ahead = axes[k].turn(q[i][k].inverse(), ahead);
+                for (int k = 2; k >= 0; --k) behind = axes[k].turn(q[i][k], behind);
+                behind = tmul(R, behind);
+                const V across = tmul(four.frame, ahead);
+                regular &= across.x * across.x + across.y * across.y > nearly_aligned * nearly_aligned;
+                Angle bend[2];
+                level(five, six.w(), four.w(), four.along(ahead), 1.0, bend);
+                for (int j = 0; j < 2; ++j) {
+                    Angle(&branch)[6] = found[4 * j + i];
+                    for (int k = 0; k < 3; ++k) branch[k] = q[i][k];
+                    branch[3] = aim(four, five.turn(bend[j], six.w()), ahead, 1.0);
+                    branch[4] = bend[j];
+                    branch[5] = aim(six, behind, five.turn(bend[j].inverse(), four.w()), 1.0);
+                }
+            }
+        }
+
+        // Axes 2, 3, 4 are parallel: joints 1, 5, 6 from invariants of rotations about them, then three links.
+        void parallel() {
+            const Line &one = axes[0], &five = axes[4], &six = axes[5], third(plan.links[2]);
+            const V u = third.w(), centre = vec(plan.centre);
+            Angle first[2], bend[2], second[2], elbow[2];
+            height(one, centre, move(centre), first);
+            for (int i = 0; i < 2; ++i) {
+                const V behind = tmul(R, one.turn(first[i], u));
+                level(five, six.w(), u, six.along(behind), 1.0, bend);
+                for (int j = 0; j < 2; ++j) {
+                    const Angle back = bend[j].inverse(), last = aim(six, behind, five.turn(back, u), 1.0);
+                    const V point = six.turn_point(last.inverse(), five.turn_point(back, third.point));
+                    const V heading = six.turn(last.inverse(), five.turn(back, third.frame.column(0)));
+                    const V to = one.turn_point(first[i].inverse(), move(point));
+                    const V total = tmul(third.frame, one.turn(first[i].inverse(), R * heading));
+                    two_links(third.point, to, second, elbow);
+                    for (int k = 0; k < 2; ++k) {
+                        const Angle e = {elbow[k].c, plan.signs[0] * elbow[k].s};
+                        const Angle inner = {second[k].c * e.c - second[k].s * e.s,
+                                             second[k].s * e.c + second[k].c * e.s};
+                        const Angle rest = {total.x * inner.c + total.y * inner.s,
+                                            total.y * inner.c - total.x * inner.s};
+                        Angle(&branch)[6] = found[4 * k + 2 * j + i];
+                        branch[0] = first[i], branch[1] = second[k], branch[2] = elbow[k];
+                        branch[3] = {rest.c, plan.signs[1] * rest.s}, branch[4] = bend[j], branch[5] = last;
+                    }
+                }
+            }
+        }
+
+        void write() {
+            auto* at = w.take_as<Placement<double>>(static_cast<long>(w.model.bodies.size()));
+            const double *rest = w.in[closed_form_input::rest], *index = w.in[closed_form_input::indices];
+            const int nq = w.model.nq;
+            for (int b = 0; b < closed_form_branches; ++b) {
+                double* q = w.out[closed_form_output::q] + b * nq;
+                for (int k = 0; k < nq; ++k) q[k] = rest[k];
+                for (int k = 0; k < 6; ++k) {
+                    const Angle& a = found[b][plan.reversed != 0 ? 5 - k : k];
+                    bool outside = false;
+                    q[static_cast<int>(index[k])] = wrapped(atan2(a.s, a.c), k, outside);
+                    w.out[closed_form_output::outside][6 * b + k] = outside;
+                }
+                const double residual = distance(q, at);
+                w.out[closed_form_output::residual][b] = residual;
+                regular &= !(residual > refine_above && residual < plan.last_residual);
+            }
+        }
+
+        // Full turns added: nearest to `near` among those within the limits; if none is, nearest regardless.
+        double wrapped(double angle, int k, bool& outside) const {
+            constexpr double turn = 6.283185307179586;
+            const double lower = w.in[closed_form_input::lower][k], upper = w.in[closed_form_input::upper][k];
+            if (plan.turns_wrapped != 0)
+                angle += turn * __builtin_rint((w.in[closed_form_input::near][k] - angle) / turn);
+            const double low = lower - limit_tolerance, high = upper + limit_tolerance;
+            double moved = angle;
+            if (angle < low) moved = angle + turn * __builtin_ceil((low - angle) / turn);
+            if (angle > high) moved = angle - turn * __builtin_ceil((angle - high) / turn);
+            outside = !(moved >= low && moved <= high);
+            if (outside) return angle;
+            return moved < lower ? lower : moved > upper ? upper : moved;
+        }
+
+        // Frobenius norm of the difference between the frame's pose and the target.
+        double distance(const double* q, Placement<double>* at) const {
+            for (int k = 0; k < w.call.bodies.size; ++k) {
+                const Body& body = w.model.bodies[w.call.bodies[k]];
+                SinCos<double> angle;
+                joint_angle(body, q, angle);
+                place(body, parent_of(at, body), q, angle, at[w.call.bodies[k]]);
+            }
+            const Placement<double> f = place_frame(w.model.frames[w.call.frames[0]], at);
+            const double* T = w.in[closed_form_input::target];
+            const V x = f.R.x - vec(T), y = f.R.y - vec(T + 4), z = f.R.z - vec(T + 8);
+            const V p = f.p - V{T[3], T[7], T[11]};
+            return __builtin_sqrt(dot(x, x) + dot(y, y) + dot(z, z) + dot(p, p));
+        }
+    };
+};
+
+constexpr KernelEntry entries[] = {
+    {"closed_form", run_each<ClosedForm>},
+};
+extern const KernelList closed_form_kernels;
+const KernelList closed_form_kernels = entries;
+
+}  // namespace kinodyn::KINODYN_TARGET
