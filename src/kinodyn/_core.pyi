@@ -438,6 +438,32 @@ class FrameControl(NamedTuple):
     lyapunov: Array
     lyapunov_rate: Array
 
+class CartesianImpedance(NamedTuple):
+    tau: Array
+    error: Array
+    error_rate: Array
+    wrench: Array
+    damped: Array
+    energy: Array
+    loss: Array
+    Jbar: Array
+
+def cartesian_impedance(
+    robot: Robot,
+    q: Array,
+    v: Array,
+    mass_matrix: Array,
+    target: Array,
+    rate: Array,
+    stiffness: Array,
+    damping: Array,
+    weights: Array,
+    posture: Array,
+    posture_stiffness: Array,
+    frame: int,
+    settings: Records,
+    /,
+) -> CartesianImpedance: ...
 def frame_control(
     robot: Robot,
     q: Array,

@@ -185,3 +185,34 @@ def test_invalid_settings_raise(options: dict, words: str, load: Callable) -> No
     robot, q = load("panda")
     with pytest.raises(kd.InputError, match=words):
         CartesianImpedance(robot, "panda_hand_tcp", np.eye(4), **options)
+
+
+@pytest.mark.parametrize("max_mass", [100.0, 0.1])
+@pytest.mark.parametrize("part", ["all", "linear", "x rz"])
+def test_torques_are_those_of_the_formula(part: str, max_mass: float) -> None:
+    """tau = g + J^T (K e + D e') - N^T M d N v, with Lambda, Jbar and N of `operational_space`."""
+    robot = kd.load("panda")
+    frame, q = "panda_link8", robot.random(5, seed=1)
+    v = np.random.default_rng(2).normal(size=(5, 7))
+    T = kd.kinematics.pose(robot, robot.random(seed=3), frame)
+    k = {"all": 6, "linear": 3, "x rz": 2}[part]
+    stiffness = np.diag(np.linspace(100.0, 500.0, k))
+    law = kd.control.CartesianImpedance(robot, frame, T, stiffness, damping_ratio=0.7, part=part, max_mass=max_mass)
+    tau = law(0.0, kd.State(robot, q, v))
+    space = kd.control.operational_space(robot, q, v, frame, part=part, max_mass=max_mass)
+    np.testing.assert_array_equal(law.signals["damped"], space.damped)
+    assert space.damped.all() == (max_mass < 1.0)
+    damping = damping_matrix(stiffness, space.Lambda, 0.7)
+    rate = -np.einsum("nij,nj->ni", space.J, v)
+    elastic = np.einsum("ij,nj->ni", stiffness, law.signals["error"])
+    if part == "all":
+        J = np.stack([kd.spatial.left_jacobian(phi) for phi in law.signals["error"][:, 3:]])
+        elastic[:, 3:] = np.linalg.solve(J, elastic[:, 3:, None])[..., 0]
+    wrench = elastic + np.einsum("nij,nj->ni", damping, rate)
+    np.testing.assert_allclose(law.signals["wrench"], wrench, rtol=1e-8, atol=1e-8)
+    M = kd.dynamics.mass_matrix(robot, q)
+    still = np.einsum("nij,njk,nk->ni", M, space.N, v) * law.posture.damping.mean()
+    null = np.einsum("nji,nj->ni", space.N, still)
+    expected = kd.dynamics.gravity(robot, q) + np.einsum("nji,nj->ni", space.J, wrench) - null
+    np.testing.assert_allclose(law.signals["tau_desired"], expected, rtol=1e-8, atol=1e-7)
+    assert (np.abs(tau) <= robot.limits.effort).all()

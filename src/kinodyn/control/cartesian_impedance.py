@@ -7,23 +7,24 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import dynamics, kinematics
+from kinodyn import _core, dynamics, kinematics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative
 from kinodyn.control.controlled_frame import FrameErrors
 from kinodyn.control.controller import Signals
-from kinodyn.control.equations import apply, damped_inertia, transposed
+from kinodyn.control.equations import apply
 from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
 from kinodyn.control.frame_controller import FrameController, dot
 from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains
 from kinodyn.control.impedance import check_inertia_shaping
 from kinodyn.control.operational_space import MAX_MASS
-from kinodyn.control.references import FrameTarget
+from kinodyn.control.references import FrameTarget, Setpoint
 from kinodyn.control.spring import Spring, damping_matrix, spring_matrix
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
+from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
@@ -117,53 +118,64 @@ class CartesianImpedance(FrameController):
         if external is not None:
             require_source(external, "external")
         self.external = external
-        self._null_damping = float(self.posture.damping.mean())  # a scalar, so that N^T M N times it is dissipative
+        self._neutral, self._no_damping = robot.neutral(), np.zeros((k, k))
+        self._posture_stiffness = np.zeros(self.n) if posture is None else self.posture.stiffness
+        controlled = np.zeros(6, dtype=int)
+        controlled[self.frame.rows] = 1
+        self._settings = np.zeros(1, dtype=layout("impedance_settings"))
+        self._settings["min_mobility"] = self.min_mobility
+        self._settings["damping_ratio"] = 0.0 if damping is not None else self.damping_ratio
+        self._settings["null_damping"] = self.posture.damping.mean()  # one number: N^T M N times it is dissipative
+        self._settings["directions"] = controlled @ 2 ** np.arange(6)
+        self._settings["free_base"] = self.n_base > 0
 
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
+        if self.inertia is None:
+            return self._natural_inertia(state, self.frame.reference.at(t))
         found = self.frame.measure(t, state)
         R = found.setpoint.position[..., :3, :3]
         elastic = self.spring.wrench(found.error, R, self.frame.angular)
-        if self.inertia is not None:
-            return self._shaped_inertia(t, state, found, elastic, R)
-        return self._natural_inertia(state, found, elastic, R)
+        return self._shaped_inertia(t, state, found, elastic, R)
 
-    def _natural_inertia(self, state: State, found: FrameErrors, elastic: Array, R: Array) -> tuple[Array, Signals]:
+    def _natural_inertia(self, state: State, setpoint: Setpoint) -> tuple[Array, Signals]:
         """Keep the inertia that the robot has at the frame."""
-        joints = slice(self.n_base, None)
-        M, J = state.mass_matrix[..., joints, joints], found.J[..., :, joints]
-        M_inv_JT, Lambda, damped = damped_inertia(M, J, self.min_mobility, self.frame.weights)
-        Jbar = M_inv_JT @ Lambda
-        damping = apply(self._damping(R, Lambda), found.error_rate)
-        wrench = elastic + damping
-        tau = dynamics.gravity(self.robot, state.q)[..., joints] + apply(transposed(J), wrench)
-        if not self.frame.reference.is_constant:
-            tau = tau + self._feedforward(state, found, Jbar)
-        null_torque, null_power = self._null_space(state, M, J, Jbar)
-        signals: Signals = {"error": found.error, "error_rate": found.error_rate, "wrench": wrench, "damped": damped}
-        if self.frame.reference.is_constant and not self.n_base and self.posture.target is None:
-            v = state.v
-            signals["lyapunov"] = 0.5 * dot(v, apply(M, v)) + self.spring.energy(found.error, R)
-            signals["lyapunov_rate"] = -dot(damping, found.error_rate) - null_power - dot(self.robot.damping * v, v)
-        return tau + null_torque, signals
+        R = setpoint.position[..., :3, :3]
+        found = _core.cartesian_impedance(
+            self.robot,
+            state.q,
+            state.v,
+            state.mass_matrix,
+            setpoint.position,
+            setpoint.velocity,
+            self.spring.rotated(self.spring.stiffness, R),
+            self._no_damping if self.damping is None else self.spring.rotated(self.damping, R),
+            self.frame.weights,
+            self._neutral if self.posture.target is None else self.posture.target,  # may change between calls
+            self._posture_stiffness,
+            self.frame.index,
+            self._settings,
+        )
+        constant = self.frame.reference.is_constant
+        tau = found.tau[..., self.n_base :] if self.n_base else found.tau
+        if not constant:
+            tau = tau + self._feedforward(state, setpoint, found.Jbar)
+        signals: Signals = {
+            "error": found.error,
+            "error_rate": found.error_rate,
+            "wrench": found.wrench,
+            "damped": found.damped != 0.0,
+        }
+        if constant and not self.n_base and self.posture.target is None:
+            signals["lyapunov"] = found.energy
+            signals["lyapunov_rate"] = -found.loss - dot(self.robot.damping * state.v, state.v)
+        return tau, signals
 
-    def _null_space(self, state: State, M: Array, J: Array, Jbar: Array) -> tuple[Array, Array | float]:
-        """Compute the null space torques N^T M K e - N^T M D N v (..., n), and the power that they dissipate."""
-        joints = slice(self.n_base, None)
-        v = state.v[..., joints]
-        v_null = v - apply(Jbar, apply(J, v))  # N v
-        damping = apply(M, v_null) * self._null_damping
-        tau = -damping
-        if self.posture.target is not None:
-            tau = tau + apply(M, self.posture.stiffness * self.posture.error(state))
-        tau = tau - apply(transposed(J), apply(transposed(Jbar), tau))  # N^T
-        return tau, dot(damping, v_null)
-
-    def _feedforward(self, state: State, found: FrameErrors, Jbar: Array) -> Array:
+    def _feedforward(self, state: State, setpoint: Setpoint, Jbar: Array) -> Array:
         """Compute the torques (..., n) for the motion of the target: M a + C v of joints that follow it."""
         joints = slice(self.n_base, None)
         J_dot = kinematics.jacobian_dot(self.robot, state.q, state.v, self.frame.index)[..., self.frame.rows, joints]
-        v_ref = apply(Jbar, self.frame.select(found.setpoint.velocity))
-        a_ref = apply(Jbar, self.frame.select(found.setpoint.acceleration) - apply(J_dot, v_ref))
+        v_ref = apply(Jbar, self.frame.select(setpoint.velocity))
+        a_ref = apply(Jbar, self.frame.select(setpoint.acceleration) - apply(J_dot, v_ref))
         C = dynamics.coriolis_matrix(self.robot, state.q, state.v)[..., joints, joints]
         viscous = self.robot.damping[joints] * v_ref
         return apply(state.mass_matrix[..., joints, joints], a_ref) + apply(C, v_ref) + viscous
