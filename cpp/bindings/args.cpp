@@ -57,7 +57,7 @@ PyObject* as_doubles(const char* name, PyObject* value) {
     Py_XDECREF(any);
     if (!result) {
         PyErr_Clear();
-        raise_input_error(std::string(name) + " must be an array of real numbers, got " + Py_TYPE(value)->tp_name +
+        raise_input_error(std::string(name) + " must be an array of real numbers, got " + name_of_type(value) +
                           (PyArray_Check(value) ? " of another kind" : ""));
     }
     return result;
@@ -127,8 +127,7 @@ int Args::batch_axes(int k) const { return PyArray_NDIM(array(inputs_[k])) - tai
 void Args::wrenches(nb::handle value) {
     if (value.is_none()) return;
     if (!PyDict_Check(value.ptr()) && !nb::hasattr(value, "items"))
-        raise_input_error(std::string("wrenches must be a mapping of frame -> (..., 6), got ") +
-                          Py_TYPE(value.ptr())->tp_name);
+        raise_input_error(std::string("wrenches must be a mapping of frame -> (..., 6), got ") + name_of_type(value));
     const nb::object dict =
         nb::borrow(reinterpret_cast<PyObject*>(&PyDict_Type))(value);  // a copy that no other thread changes
     wrench_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
@@ -175,10 +174,10 @@ void Args::path_to_index(int frame) {
 void Args::frames(nb::handle names) {
     const char* const expected = "frames must be a sequence of frame names";
     if (PyUnicode_Check(names.ptr()) || !PySequence_Check(names.ptr())) raise_input_error(expected);
-    const nb::object fast = nb::steal(PySequence_Fast(names.ptr(), expected));
-    if (!fast) throw nb::python_error();
-    frames_.resize(static_cast<int>(PySequence_Fast_GET_SIZE(fast.ptr())));
-    for (int i = 0; i < frames_.size(); ++i) frames_[i] = frame_from(robot_, PySequence_Fast_GET_ITEM(fast.ptr(), i));
+    const nb::object all = nb::steal(PySequence_Tuple(names.ptr()));
+    if (!all) throw nb::python_error();
+    frames_.resize(static_cast<int>(NB_TUPLE_GET_SIZE(all.ptr())));
+    for (int i = 0; i < frames_.size(); ++i) frames_[i] = frame_from(robot_, NB_TUPLE_GET_ITEM(all.ptr(), i));
     if (frames_.size() == 1) return path_to_index(frames_[0]);
 
     static thread_local std::vector<char> needed;
@@ -276,8 +275,7 @@ void Args::broadcast() {
 }
 
 PyObject* Args::checked_output(PyObject* given, const Shape& shape) const {
-    if (!PyArray_Check(given))
-        raise_input_error(std::string("out must be a NumPy array, got ") + Py_TYPE(given)->tp_name);
+    if (!PyArray_Check(given)) raise_input_error(std::string("out must be a NumPy array, got ") + name_of_type(given));
     PyArrayObject* a = array(given);
     bool same = PyArray_NDIM(a) == shape.ndim;
     for (int i = 0; same && i < shape.ndim; ++i) same = PyArray_DIM(a, i) == shape.dims[i];
@@ -304,7 +302,7 @@ void Args::copy_inputs_under(PyObject* output) {
 
 void Args::make_outputs(nb::handle out) {
     const bool several = call_.n_out > 1;
-    if (!out.is_none() && several && (!PyTuple_Check(out.ptr()) || PyTuple_GET_SIZE(out.ptr()) != call_.n_out))
+    if (!out.is_none() && several && (!PyTuple_Check(out.ptr()) || NB_TUPLE_GET_SIZE(out.ptr()) != call_.n_out))
         raise_input_error("out must be a tuple of " + std::to_string(call_.n_out) + " arrays");
     for (int k = 0; k < call_.n_out; ++k) {
         Shape shape = batch_;
@@ -313,7 +311,7 @@ void Args::make_outputs(nb::handle out) {
             outputs_[k] = PyArray_SimpleNew(shape.ndim, shape.dims, NPY_DOUBLE);
             if (!outputs_[k]) throw nb::python_error();
         } else {
-            outputs_[k] = checked_output(several ? PyTuple_GET_ITEM(out.ptr(), k) : out.ptr(), shape);
+            outputs_[k] = checked_output(several ? NB_TUPLE_GET_ITEM(out.ptr(), k) : out.ptr(), shape);
             for (int j = 0; j < k; ++j)
                 if (overlap(outputs_[j], outputs_[k])) raise_input_error("the arrays in out must not share memory");
             copy_inputs_under(outputs_[k]);

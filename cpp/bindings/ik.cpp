@@ -81,9 +81,9 @@ void prepare_closed_form(Args& args, Any T, Any frame, Any plan, Any indices, An
 }
 
 PyArrayObject* part(const nb::object& several, int k) {
-    return reinterpret_cast<PyArrayObject*>(PyTuple_GET_ITEM(several.ptr(), k));
+    return reinterpret_cast<PyArrayObject*>(NB_TUPLE_GET_ITEM(several.ptr(), k));
 }
-nb::object item(const nb::object& several, int k) { return nb::borrow(PyTuple_GET_ITEM(several.ptr(), k)); }
+nb::object item(const nb::object& several, int k) { return nb::borrow(NB_TUPLE_GET_ITEM(several.ptr(), k)); }
 // The numbers of row i in one of several arrays returned by a kernel.
 const double* numbers(const nb::object& several, int k, long i = 0) {
     PyArrayObject* a = part(several, k);

@@ -13,10 +13,17 @@ void raise_error(const char* type, const std::string& message) {
 
 void raise_input_error(const std::string& message) { raise_error("InputError", message); }
 
+std::string name_of_type(nb::handle object) {
+    const nb::handle type = object.type();
+    const std::string module = nb::str(type.attr("__module__")).c_str(),
+                      name = nb::str(type.attr("__qualname__")).c_str();
+    return module == "builtins" ? name : module + "." + name;
+}
+
 const CompiledRobot& robot_from(nb::handle object) {
     static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(nb::type<CompiledRobot>().ptr());
     if (!PyObject_TypeCheck(object.ptr(), type) || !nb::inst_ready(object))
-        raise_input_error(std::string("robot must be a kinodyn.Robot, got ") + Py_TYPE(object.ptr())->tp_name);
+        raise_input_error(std::string("robot must be a kinodyn.Robot, got ") + name_of_type(object));
     return *nb::inst_ptr<CompiledRobot>(object);
 }
 
@@ -36,13 +43,13 @@ int frame_from(const CompiledRobot& robot, nb::handle frame) {
         if (index >= 0 && index < count) return static_cast<int>(index);
         if (PyErr_Occurred()) {
             PyErr_Clear();
-            raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
+            raise_input_error(std::string("frame must be a name or an index, got ") + name_of_type(object));
         }
         raise_error("UnknownNameError", "frame " + std::to_string(index) +
                                             " is out of range: this robot has frames 0 to " +
                                             std::to_string(count - 1));
     }
-    raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
+    raise_input_error(std::string("frame must be a name or an index, got ") + name_of_type(object));
 }
 
 Reference reference_from(nb::handle text) {

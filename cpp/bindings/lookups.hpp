@@ -12,6 +12,9 @@ namespace kinodyn {
 [[noreturn]] void raise_error(const char* type, const std::string& message);
 [[noreturn]] void raise_input_error(const std::string& message);
 
+// Name of the type of an object, for messages.
+std::string name_of_type(nanobind::handle object);
+
 // The compiled robot behind a Python object; raises if it is something else.
 const CompiledRobot& robot_from(nanobind::handle object);
 

@@ -3,13 +3,13 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <cstdlib>
 
 #include "bindings/args.hpp"
 #include "bindings/functions.hpp"
+#include "core/fork.hpp"
 #include "core/interrupts.hpp"
 #include "core/pool.hpp"
 
@@ -69,7 +69,7 @@ bool signal_raised() {
 void handle_signals() {
     main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
     // in a child process the thread that has forked is the main one
-    pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+    call_in_forked_child([] { main_thread = PyThread_get_thread_ident(); });
     set_signal_check(&signal_raised);
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {

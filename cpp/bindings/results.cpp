@@ -23,7 +23,7 @@ nb::object ResultType::make(const char* const* names, PyObject** items, int coun
     if (!names[0]) {  // creating a plain tuple is twice as fast
         PyObject* plain = PyTuple_New(count);
         if (!plain) throw nb::python_error();
-        for (int k = 0; k < count; ++k) PyTuple_SET_ITEM(plain, k, items[k]);
+        for (int k = 0; k < count; ++k) NB_TUPLE_SET_ITEM(plain, k, items[k]);
         return nb::steal(plain);
     }
     PyObject* tuple = PyStructSequence_New(type(names, count));

@@ -1,12 +1,12 @@
 // Numbers in text files.
 #include <nanobind/nanobind.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "bindings/arrays.hpp"
 #include "bindings/functions.hpp"
+#include "bindings/read_number.hpp"
 
 namespace nb = nanobind;
 
@@ -25,9 +25,8 @@ bool read_line(const char* p, const char* end, std::size_t columns, std::vector<
         p = skip_blanks(p, end);
         if (p < end && *p == '+') ++p;
         double value = 0;
-        const auto [next, error] = std::from_chars(p, end, value);
-        if (error != std::errc() || !std::isfinite(value)) return false;
-        p = next;
+        p = read_number(p, end, value);
+        if (!p || !std::isfinite(value)) return false;
         if (p < end && !std::strchr(" \t\r", *p)) return false;
         values.push_back(value);
     }

@@ -1,7 +1,5 @@
 #include "core/pool.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/fork.hpp"
 #include "core/interrupts.hpp"
 
 namespace kinodyn {
@@ -210,7 +209,7 @@ void prepare() {
     static std::once_flag once;
     std::call_once(once, [] {
         in_use = new std::mutex;
-        pthread_atfork(nullptr, nullptr, forget_in_child);
+        call_in_forked_child(forget_in_child);
     });
 }
 

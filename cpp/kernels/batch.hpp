@@ -4,6 +4,7 @@
 // are transposed back into rows. Inputs and results are checked during the transposition, at no extra cost.
 #pragma once
 
+#include <stdint.h>
 #include <string.h>
 
 #include <utility>
@@ -189,7 +190,7 @@ constexpr long streaming_bytes = 4L << 20;
 constexpr bool rows_are_staged = lanes == 8;
 
 inline bool streams(const Call& call, const Output& output) {
-    return reinterpret_cast<unsigned long>(output.data) % 16 == 0 && output.size % 2 == 0 &&
+    return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && output.size % 2 == 0 &&
            call.count * output.size * static_cast<long>(sizeof(double)) >= streaming_bytes;
 }
 
@@ -212,7 +213,7 @@ inline void put(double* to, const Vector& block) {
 inline void stream(double* to, const double* from, long n) {
 #if defined(__AVX512F__)
     long j = 0;
-    for (; j < n && reinterpret_cast<unsigned long>(to + j) % 64 != 0; j += 2)
+    for (; j < n && reinterpret_cast<uintptr_t>(to + j) % 64 != 0; j += 2)
         _mm_stream_pd(to + j, _mm_loadu_pd(from + j));
     for (; j + 8 <= n; j += 8) _mm512_stream_pd(to + j, _mm512_loadu_pd(from + j));
     for (; j < n; j += 2) _mm_stream_pd(to + j, _mm_loadu_pd(from + j));
