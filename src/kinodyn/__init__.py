@@ -8,7 +8,6 @@
 """
 
 from importlib import import_module as _import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -65,6 +64,8 @@ if _TYPE_CHECKING:
     from kinodyn.threads import get_threads, set_threads
     from kinodyn.viewer import view
 
+    __version__: str
+
 # Public names are imported on first use: importing everything takes a second, and no program needs all of it.
 # A name that is in neither table is the sub-module kinodyn.<name>.
 _MODULES = {
@@ -96,7 +97,6 @@ _MEMBERS = {
     "write_urdf": "kinodyn.description.urdf_writer",
 }
 
-__version__ = _version("kinodyn")
 __build__ = f"{_core.instruction_set()}, {_core.lanes()} lanes"
 
 __all__ = [
@@ -154,9 +154,11 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Import a public name on first use."""
-    if name not in __all__:
+    if name == "__version__":  # the import of importlib.metadata takes as long as that of NumPy
+        value = _import_module("importlib.metadata").version("kinodyn")
+    elif name not in __all__:
         raise AttributeError(f"module 'kinodyn' has no attribute {name!r}")
-    if name in _MEMBERS:
+    elif name in _MEMBERS:
         value = getattr(_import_module(_MEMBERS[name]), name)
     else:
         value = _import_module(_MODULES.get(name, f"kinodyn.{name}"))
