@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -37,7 +38,7 @@ class ChunkSize {
     }
 
   private:
-    static constexpr long max_states = 1L << 40;
+    static constexpr long max_states = std::numeric_limits<long>::max() / 2;
     long limit_ = 1024;
 };
 

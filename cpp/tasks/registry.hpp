@@ -44,7 +44,8 @@ struct TaskList {
         const TaskSizes sizes = {entry.rows, model.nq, model.nv};
         const double* own = numbers + entry.offset;
         std::int32_t kind = 0;
-        (... || (entry.kind == kind++ && (f(Type<Task>{}, view_block<typename Task::Fields>(own, sizes)), true)));
+        static_cast<void>(
+            (... || (entry.kind == kind++ && (f(Type<Task>{}, view_block<typename Task::Fields>(own, sizes)), true))));
     }
 
     template <class F>
