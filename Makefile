@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-CORE := CMakeLists.txt $(shell find cpp -type f)
+CORE := CMakeLists.txt $(shell find cmake cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
@@ -19,16 +19,32 @@ $(VENV)/.tools: pyproject.toml
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
-# Without AVX-512 its variant of the core is not compiled; wheels contain all variants.
-ISAS := sse2;avx2$(if $(shell grep -ls avx512dq /proc/cpuinfo),;avx512)
+# An editable install of kinodyn: $(call install,INSTRUCTION SETS). Prints a line per compiled file; build/install.log has
+# the rest.
+define install
+	@mkdir -p build; echo 'compiling the core ...'
+	@{ PIP_QUIET=0 $(BIN)/python -m pip install --verbose --no-build-isolation --editable '.[robots]' \
+		--config-settings='cmake.define.KINODYN_ISAS=$(1)' 2>&1 || echo failed > build/install.failed; } | tee build/install.log | \
+		awk '/^ *\[[0-9]+\/[0-9]+\]/ { sub(/^ */, ""); print $$1, $$NF; fflush() }'
+	@if rm build/install.failed 2> /dev/null; then tail -50 build/install.log; exit 1; fi
+endef
 
-# kinodyn itself: an editable install; the core is compiled again when one of its files changes.
+# kinodyn with the kernels for this processor and the older ones that tests run too; compiled again when a file of the core
+# changes.
+ISAS := runnable
 $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[robots]' \
-		$(if $(filter x86_64,$(shell uname -m)),--config-settings='cmake.define.KINODYN_ISAS=$(ISAS)')
+	$(call install,$(ISAS))
+	touch $@ $(VENV)/.runs
+
+# kinodyn with the kernels for this processor only, and only what it needs to run.
+$(VENV)/.runs: pyproject.toml $(CORE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --group build
+	$(call install,widest)
 	touch $@
 
-walk: $(VENV)/.kinodyn  ## simulate a walk of the bundled humanoid; writes walk.png and walk.html
+walk: $(VENV)/.runs  ## simulate a walk of the bundled humanoid; writes walk.png and walk.html
 	$(BIN)/kinodyn walk humanoid --duration 12 --plot walk.png --report walk.html
 
 test: $(VENV)/.kinodyn  ## run the tests but the slow ones
@@ -86,7 +102,7 @@ sanitize-%: $(VENV)/.tools
 		> $$(echo $(VENV)-$*/lib/python*/site-packages)/tools.pth
 	$(VENV)-$*/bin/python -m pip install --quiet --no-build-isolation --no-deps . \
 		--config-settings='cmake.define.KINODYN_ISAS=$(SANITIZE_ISA)' --config-settings='cmake.define.KINODYN_OPTIMISE=-O1' \
-		--config-settings='cmake.define.KINODYN_SANITIZE=$*'
+		--config-settings='cmake.define.KINODYN_SANITIZE=$*' --config-settings='build-dir=build/$*'
 	$(SANITIZE_$*) $(VENV)-$*/bin/python -m pytest -p no:cacheprovider -q -m 'not slow' $(TESTS_$*)
 
 SANITIZE_address = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
@@ -134,7 +150,7 @@ docs: $(VENV)/.kinodyn  ## build the documentation into site/; warnings are erro
 	$(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees docs site
 
 wheel: $(VENV)/.tools  ## build a source distribution and a wheel into dist/
-	$(BIN)/python -m build $(WHEEL_OPTIONS)
+	$(BIN)/python -m build --config-setting=cmake.define.KINODYN_ISAS=all $(WHEEL_OPTIONS)
 
 clean:  ## remove everything that these targets create
 	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid $(VENV)-interop $(VENV)-gradients $(VENV)-address $(VENV)-thread \

@@ -14,8 +14,8 @@ namespace {
 
 std::vector<double> values(const Numbers& a) { return {a.data(), a.data() + a.shape(0)}; }
 
-void make_table(ConstraintTable* self, nb::handle robot, nb::handle constraints, const Flags& moves,
-                const Numbers& lower, const Numbers& upper) {
+void make_constraints(ConstraintTable* self, nb::handle robot, nb::handle constraints, const Flags& moves,
+                      const Numbers& lower, const Numbers& upper) {
     const Model& model = robot_from(robot).model;
     const auto nq = static_cast<std::size_t>(model.nq);
     require(lower.shape(0) == nq && upper.shape(0) == nq, "the limits of q need nq numbers");
@@ -67,7 +67,7 @@ nb::object path_of(const ConstrainedProblem& problem) {
 
 void bind_constrained_planning(nb::module_& m) {
     export_layouts<PathConstraint, ConstrainedSettings>();
-    nb::class_<ConstraintTable>(m, "ConstraintTable").def("__init__", &make_table, nb::keep_alive<1, 2>());
+    nb::class_<ConstraintTable>(m, "ConstraintTable").def("__init__", &make_constraints, nb::keep_alive<1, 2>());
     nb::class_<ConstrainedProblem>(m, "ConstrainedProblem")
         .def("__init__", &make_problem, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("add_goals", &add_goals)

@@ -15,7 +15,7 @@ namespace kinodyn {
 namespace {
 
 using Points = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+using Faces = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 using Starts = nb::ndarray<const std::int32_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
@@ -25,7 +25,7 @@ using Balls = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::devi
 Vec3 point(const Points& points, std::size_t k) { return {points(k, 0), points(k, 1), points(k, 2)}; }
 
 // The indices of the faces refer to vertices and have been checked in Python.
-std::vector<Triangle> triangles_of(const Points& vertices, const Indices& faces) {
+std::vector<Triangle> triangles_of(const Points& vertices, const Faces& faces) {
     std::vector<Triangle> triangles(faces.shape(0));
     for (std::size_t k = 0; k < triangles.size(); ++k)
         triangles[k] = {point(vertices, static_cast<std::size_t>(faces(k, 0))),
@@ -53,7 +53,7 @@ nb::object rows_of(const std::vector<Ball>& balls) {
     return array(std::move(rows), {balls.size(), 4});
 }
 
-nb::object fit(const Points& vertices, const Indices& faces, const Numbers& bend, double resolution) {
+nb::object fit(const Points& vertices, const Faces& faces, const Numbers& bend, double resolution) {
     std::vector<Ball> spheres;
     {
         nb::gil_scoped_release release;
@@ -167,7 +167,7 @@ nb::object enclosing(const Balls& spheres) { return rows_of({enclosing_ball(ball
 void bind_sphere_fit(nb::module_& m) {
     nb::class_<TriangleBvh>(m, "TriangleBvh")
         .def("__init__",
-             [](TriangleBvh* self, const Points& vertices, const Indices& faces) {
+             [](TriangleBvh* self, const Points& vertices, const Faces& faces) {
                  if (faces.shape(0) == 0) throw nb::value_error("there are no triangles");
                  new (self) TriangleBvh(triangles_of(vertices, faces));
              })

@@ -36,6 +36,10 @@ std::vector<Table>& tables() {
         std::vector<Table> runnable;
         for (int k = 0; k < n_compiled_instruction_sets; ++k)
             if (runs_here(compiled_instruction_sets[k].name)) runnable.push_back({&compiled_instruction_sets[k], {}});
+        if (runnable.empty())
+            throw std::runtime_error(
+                std::string("kinodyn was compiled for ") + compiled_instruction_sets[0].name +
+                ", which this processor does not support; compile it here, or with KINODYN_ISAS=all");
         return runnable;
     }();
     return all;

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <math.h>
-#if defined(__SSE2__)
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>  // a thirtieth of the time to compile
 #endif
 
 #include "core/kernels.hpp"
