@@ -65,20 +65,22 @@ def sustained(run: Run, threads: int, seconds: float) -> float:
     return count / (time.perf_counter() - start)
 
 
-def best_of(entries: Mapping[str, Entry], rounds: int) -> dict[str, float]:
+def best_of(
+    entries: Mapping[str, Entry], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Time each entry once per round, alternating, and return the shortest time of each per state [us].
 
     Interleaving spreads disturbances of the machine over all entries; noise only ever adds time, so the minimum is
     the best estimate of the undisturbed cost. Each turn begins with an untimed warm-up run, which refills the caches
-    and wakes up the cores.
+    and wakes up the cores. With `time.thread_time`, entries of one thread can be compared on a busy machine.
     """
     best = dict.fromkeys(entries, float("inf"))
     for _ in range(rounds):
         for name, entry in entries.items():
             kd.set_threads(entry.threads)
             entry.run()
-            start = time.perf_counter()
+            start = clock()
             entry.run()
-            elapsed = time.perf_counter() - start
+            elapsed = clock() - start
             best[name] = min(best[name], 1e6 * elapsed / entry.states)
     return best

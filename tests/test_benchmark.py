@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -154,3 +159,24 @@ def test_archives_of_problems_are_read_without_writing_files(tmp_path: Path) -> 
         ("outside", "0001", "solved")
     ]
     assert list(tmp_path.iterdir()) == [archive] and not (tmp_path.parent.parent / "outside").exists()
+
+
+def test_the_gate_fails_only_rows_that_are_slow_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    gate: Any = importlib.import_module("gate")
+
+    class Measurements:
+        """A machine that is disturbed during the first measurement of one row, and slow on another."""
+
+        def __init__(self) -> None:
+            self.disturbed = True
+
+        def ratios(self, rows: Sequence[str]) -> dict[str, float]:
+            speed = dict.fromkeys(rows, 10.0) | ({gate.MASS: 5.0} if self.disturbed else {})
+            self.disturbed = False
+            return {row: 7.9 if row == gate.INVERSE else speed[row] for row in rows}
+
+    recorded = dict.fromkeys(gate.ROWS, 10.0)
+    ratios, slow = gate.check(Measurements(), recorded)
+    assert slow == [gate.INVERSE]
+    assert ratios == recorded | {gate.INVERSE: 7.9}
