@@ -70,7 +70,7 @@ struct RetargetProblem {
     const double* max_step = nullptr;                              // (nq): from frame to frame
     const double* posture = nullptr;                               // (nq)
     const double *posture_weight = nullptr, *proximity = nullptr;  // (dofs)
-    // results
+    // results, in packs that move
     double* point = nullptr;   // (tracked, 3, padded)
     double* lowest = nullptr;  // (bodies, padded): height of the lowest point that must not be below z = 0, or a bound
                                // above zero; only if base_only

@@ -22,16 +22,19 @@ void retarget(const Call& call, long, long, Fault&) {
     char* memory = thread_scratch(packs + ClipStep::bytes(problem.frames));
     FrameStep frame(problem, reinterpret_cast<Pack*>(memory));
     const ClipStep clip(problem, reinterpret_cast<Pack*>(memory + packs));
-    for (int k = 0; k < problem.settings.iterations; ++k) {
+    const auto each_moving = [&](auto&& act) {
         for (long t = 0; t < problem.padded; t += lanes) {
             bool moving = false;
             for (int i = 0; i < lanes; ++i) moving |= problem.moving[t + i];
-            if (moving) frame.run(t);
+            if (moving) act(t);
             poll_interrupt();
         }
+    };
+    for (int k = 0; k < problem.settings.iterations; ++k) {
+        each_moving([&](long t) { frame.run(t); });
         if (!problem.settings.base_only) clip.run();
     }
-    for (long t = 0; t < problem.padded; t += lanes) frame.measure(t);
+    each_moving([&](long t) { frame.measure(t); });
 }
 
 void retarget_rows(const Call& call, long, long, Fault&) {

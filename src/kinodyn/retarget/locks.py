@@ -20,7 +20,7 @@ class _Swing(NamedTuple):
 
     locked: NDArray[np.bool_]  # (8, frames)
     rest: Array  # (8, frames, 3): the reference without what it has of the places of these contacts
-    before: Index  # (8, frames): contacts
+    before: Index  # (8, frames): corners of the soles of these contacts
     after: Index
     shares: Array  # (2, 8, frames, 1) of the contacts before and after each frame
 
@@ -62,8 +62,9 @@ class ContactLocks:
         targets, swing = self.targets, self._swing
         moved = swing.rest
         if self.contacts:
-            places, own = self._places(corners), np.arange(2 * CORNERS)[:, None] % CORNERS
-            moved = moved + swing.shares[0] * places[swing.before, own] + swing.shares[1] * places[swing.after, own]
+            places = self._places(corners).reshape(-1, 3)
+            moved = moved + swing.shares[0] * places.take(swing.before, axis=0)
+            moved += swing.shares[1] * places.take(swing.after, axis=0)
         targets.positions[: 2 * CORNERS] = moved
         height = targets.positions[: 2 * CORNERS, :, 2]
         height[:] = np.where(swing.locked, height, np.maximum(height, 0.0))
@@ -90,7 +91,9 @@ class ContactLocks:
                 if not len(at):
                     continue
                 before, after, share = _blend(at, shape[1])
-                swing.before[corners], swing.after[corners] = source[at[before]], source[at[after]]
+                own = np.arange(2 * front, 2 * front + 2)[:, None]
+                swing.before[corners] = CORNERS * source[at[before]] + own
+                swing.after[corners] = CORNERS * source[at[after]] + own
                 swing.shares[:, corners] = np.stack([1.0 - share, share])[:, None]
                 ends = reference[corners]
                 swing.rest[corners] -= (1.0 - share) * ends[:, at[before]] + share * ends[:, at[after]]

@@ -107,7 +107,7 @@ def _return_to(solver: ClipSolver, candidate: _Candidate) -> None:
     for rows in (solver.q, solver.z):
         rows[:, : solver.frames] = candidate.q.T
         rows[:, solver.frames :] = candidate.q[-1:].T
-    solver.u[:] = 0.0
+    solver.u[:], solver.moving[:] = 0.0, True
     solver.run(0, proximity=solver.proximity, smoothing=0.0, base_only=True)  # positions of the points
 
 

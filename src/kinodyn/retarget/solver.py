@@ -89,6 +89,7 @@ class ClipSolver:
         self.z, self.u = self.q.copy(), np.zeros_like(self.q)
         self.damping = np.full(self.padded, 1e-2)
         self.moving = np.ones(self.padded, dtype=bool)
+        self.placed = np.full_like(self.z[7:], np.nan)  # feasible positions for which the base was placed last
         self.priority = np.ones(self.padded)  # of targets other than locked soles, relative to their weights
         self.bounds = self._bounds(rate)
         self.point = np.zeros((len(targets.positions), 3, self.padded))
@@ -136,13 +137,19 @@ class ClipSolver:
         return np.asarray(self.heights[:, : self.frames].min(axis=0))
 
     def finish(self) -> Array:
-        """Take the feasible joint positions, and place the base so that locked feet stay; return q (frames, nq)."""
-        kept = self.q.copy(), self.damping.copy()
+        """Take the feasible joint positions, and place the base so that locked feet stay; return q (frames, nq).
+
+        Frames that do not move but have other feasible positions, because of limits on the steps to those that do, are
+        placed as well.
+        """
+        kept = self.q.copy(), self.damping.copy(), self.moving
         self.q[7:] = self.z[7:]
         self.damping[:] = 1e-4
+        self.moving = self.moving | np.any(self.z[7:] != self.placed, axis=0)
+        self.placed = self.z[7:].copy()
         self.run(4, proximity=self.proximity, smoothing=0.0, base_only=True)
         result = np.ascontiguousarray(self.q[:, : self.frames].T)
-        self.q[7:], self.damping = kept[0][7:], kept[1]
+        self.q[7:], self.damping, self.moving = kept[0][7:], kept[1], kept[2]
         return result
 
     def run(
