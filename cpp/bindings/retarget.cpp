@@ -175,6 +175,51 @@ void retarget_rows(const KernelHandle& kernel, Any robot, const DistanceQuery& q
     kernel.get()(call, 0, 1, fault);
 }
 
+// Positions (frames, bones, 3) of a skeleton. Channels of all bones, in order, have values, and cosines and sines of
+// the values (frames, channels); `channels` (n, 2) lists their bones, and their axes: 0 to 2 for translations, which
+// replace the offset, 3 to 5 for rotations.
+nb::object bone_positions(const Indices& parents, const Rows& offsets, const InputArray<std::int32_t, 2>& channels,
+                          const Rows& values, const Rows& cosines, const Rows& sines) {
+    const std::size_t bones = parents.size(), frames = values.shape(0), n = channels.shape(0);
+    require(offsets.shape(0) == bones && offsets.shape(1) == 3, "offsets must be (bones, 3)");
+    require(channels.shape(1) == 2 && values.shape(1) == n, "channels must be (channels, 2)");
+    for (const Rows* array : {&cosines, &sines})
+        require(array->shape(0) == frames && array->shape(1) == n, "cosines and sines must be those of the values");
+    for (std::size_t k = 0; k < bones; ++k)
+        require(parents(k) >= -1 && parents(k) < static_cast<int>(k), "parents must come first");
+    for (std::size_t c = 0; c < n; ++c)
+        require(channels(c, 0) >= (c > 0 ? channels(c - 1, 0) : 0) && channels(c, 0) < static_cast<int>(bones) &&
+                    channels(c, 1) >= 0 && channels(c, 1) < 6,
+                "channels must be in the order of bones");
+    std::vector<double> positions(frames * bones * 3), turned(bones * 9);
+    for (std::size_t t = 0; t < frames; ++t) {
+        double* const places = positions.data() + t * bones * 3;
+        for (std::size_t k = 0, c = 0; k < bones; ++k) {
+            double move[3] = {offsets(k, 0), offsets(k, 1), offsets(k, 2)};
+            double* const R = turned.data() + 9 * k;  // columns one after the other
+            const double* const above = parents(k) < 0 ? nullptr : turned.data() + 9 * parents(k);
+            for (int i = 0; i < 9; ++i) R[i] = above ? above[i] : i % 4 == 0;
+            for (; c < n && channels(c, 0) == static_cast<int>(k); ++c) {
+                const int axis = channels(c, 1) % 3;
+                if (channels(c, 1) < 3) {
+                    move[axis] = values(t, c);
+                    continue;
+                }
+                double *const a = R + 3 * ((axis + 1) % 3), *const b = R + 3 * ((axis + 2) % 3);
+                for (int i = 0; i < 3; ++i) {
+                    const double first = cosines(t, c) * a[i] + sines(t, c) * b[i];
+                    b[i] = cosines(t, c) * b[i] - sines(t, c) * a[i], a[i] = first;
+                }
+            }
+            for (int i = 0; i < 3; ++i)
+                places[3 * k + i] = above ? places[3 * parents(k) + i] + above[i] * move[0] + above[3 + i] * move[1] +
+                                                above[6 + i] * move[2]
+                                          : move[i];
+        }
+    }
+    return as_array(positions, {frames, bones, 3});
+}
+
 }  // namespace
 
 void bind_retarget(nb::module_& m) {
@@ -189,6 +234,7 @@ void bind_retarget(nb::module_& m) {
         retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, moving, damping, target,
                  weight, com_target, com_weight, row_gradient, row_bound, bounds, weights, point, lowest, com);
     });
+    m.def("bone_positions", &bone_positions);
     auto* const rows = new KernelHandle("retarget_rows");
     m.def("retarget_rows", [rows](Any robot, const DistanceQuery& query, double margin, double watched,
                                   const InputArray<std::int64_t, 1>& frames, const Rows& q, const Rows& level,

@@ -800,4 +800,13 @@ def retarget_rows(
     bound: Array,
     /,
 ) -> None: ...
+def bone_positions(
+    parents: NDArray[np.int32],
+    offsets: Array,
+    channels: NDArray[np.int32],
+    values: Array,
+    cosines: Array,
+    sines: Array,
+    /,
+) -> Array: ...
 def parse_rows(text: bytes, start: int, first: int, step: int, count: int, columns: int, /) -> Array | None: ...

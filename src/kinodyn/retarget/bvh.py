@@ -140,44 +140,23 @@ def forward_kinematics(bones: Bones, frames: Array) -> Array:
     -------
     (frames, joints, 3)
     """
-    count, n = len(frames), len(bones.names)
-    values = np.ascontiguousarray(frames.T)
-    angles = np.deg2rad(values)
-    cosines, sines = np.cos(angles), np.sin(angles)
-    places = np.empty((n, 3, count))
-    R = np.empty((n, 3, 3, count))  # [joint, column, row]
-    column = 0
-    for k, (parent, offset, channels) in enumerate(zip(bones.parents, bones.offsets, bones.channels, strict=True)):
-        own = dict(zip(channels, range(column, column + len(channels)), strict=True))
-        column += len(channels)
-        R[k] = R[parent] if parent >= 0 else np.eye(3)[..., None]
-        translation = _translation(offset, own, values, is_root=parent < 0)
-        if parent >= 0:
-            places[k] = places[parent] + sum(R[parent, i] * translation[i] for i in range(3))
-        else:
-            places[k] = np.stack(np.broadcast_arrays(*translation, values[0])[:3])
-        for name, c in own.items():
-            if name in ROTATIONS:
-                _turn(R[k], ROTATIONS[name], cosines[c], sines[c])
-    return np.ascontiguousarray(places.transpose(2, 0, 1))
-
-
-def _translation(offset: Array, own: dict[str, int], values: Array, *, is_root: bool) -> list[Array]:
-    """Return the translation of a joint from its parent by axis: channels replace the offset, all of it in the root."""
-    moved = [name for name in own if name in POSITIONS]
-    translation = list(np.zeros(3) if moved and is_root else offset)
-    for name in moved:
-        translation[POSITIONS[name]] = values[own[name]]
-    return translation
-
-
-def _turn(R: Array, axis: int, c: Array, s: Array) -> None:
-    """Multiply R [column, row] by a rotation about a coordinate axis, in place: two of its columns change."""
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    turned = c * R[i] + s * R[j]
-    R[j] *= c
-    R[j] -= s * R[i]
-    R[i] = turned
+    axes = {**POSITIONS, **{name: 3 + axis for name, axis in ROTATIONS.items()}}
+    channels = [(k, axes[name]) for k, names in enumerate(bones.channels) for name in names]
+    offsets = np.array(bones.offsets)
+    for k, (parent, names) in enumerate(zip(bones.parents, bones.channels, strict=True)):
+        if parent < 0 and any(name in POSITIONS for name in names):
+            offsets[k] = 0.0  # channels replace the offset, all of it in the root
+    angles = np.deg2rad(frames)
+    return np.asarray(
+        _core.bone_positions(
+            np.array(bones.parents, dtype=np.int32),
+            offsets,
+            np.array(channels, dtype=np.int32).reshape(-1, 2),
+            np.ascontiguousarray(frames),
+            np.cos(angles),
+            np.sin(angles),
+        )
+    )
 
 
 def _hierarchy(file: Path, lines: list[str]) -> tuple[Bones, int]:
