@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.balance.feet import feet as find_feet
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.polygon import hull, margin
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, reals
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
@@ -115,6 +115,6 @@ def support_margin(robot: Robot, q: ArrayLike, feet: Sequence[Foot | str], point
     (...)
         [m]; negative outside.
     """
-    p = np.asarray(point)
+    p = reals("point", point)
     size = p.shape[-1] if p.ndim else 0
     return margin(sole_points(robot, q, feet)[..., :2], numbers("point", p, 3 if size == 3 else 2)[..., :2])

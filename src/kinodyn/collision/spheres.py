@@ -18,6 +18,7 @@ from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.description.types import Description
 from kinodyn.display import displayed
+from kinodyn.errors import unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.progress import ProgressBar
 from kinodyn.threads import get_threads
@@ -85,6 +86,8 @@ class SphereSet:
         spheres : (n, 4) array
             x, y, z, radius [m] in the link frame.
         """
+        if link not in self.links:
+            raise unknown_name("link", link, self.links)
         first, last = self.coarse_start[self.links.index(link) :][:2]
         return self.fine[self.fine_start[first] : self.fine_start[last]]
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.checks import list_of, number, numbers, vector
 from kinodyn.description.types import Inertia
+from kinodyn.errors import InputError
 
 __all__ = [
     "about_origin",
@@ -45,7 +48,7 @@ def sphere(mass: float, radius: float, com: Sequence[float] = (0.0, 0.0, 0.0)) -
     inertia : Inertia
         In link axes.
     """
-    return Inertia(mass, np.array(com, dtype=float), np.eye(3) * (0.4 * mass * radius**2))
+    return _solid(mass, com, np.full(3, 0.4 * number("mass", mass) * number("radius", radius) ** 2))
 
 
 @check_types
@@ -73,9 +76,10 @@ def cylinder(
     inertia : Inertia
         In link axes.
     """
-    moments = np.full(3, mass * (3.0 * radius**2 + length**2) / 12.0)
-    moments[_AXIS[axis]] = 0.5 * mass * radius**2
-    return Inertia(mass, np.array(com, dtype=float), np.diag(moments))
+    around = number("mass", mass) * number("radius", radius) ** 2
+    moments = np.full(3, (3.0 * around + mass * number("length", length) ** 2) / 12.0)
+    moments[_AXIS[axis]] = 0.5 * around
+    return _solid(mass, com, moments)
 
 
 @check_types
@@ -94,8 +98,8 @@ def box(mass: float, size: Sequence[float], com: Sequence[float] = (0.0, 0.0, 0.
     inertia : Inertia
         In link axes.
     """
-    squares = np.square(np.array(size, dtype=float))
-    return Inertia(mass, np.array(com, dtype=float), np.diag(mass / 12.0 * (squares.sum() - squares)))
+    squares = np.square(vector("size", size, 3))
+    return _solid(mass, com, number("mass", mass) / 12.0 * (squares.sum() - squares))
 
 
 @check_types
@@ -114,7 +118,7 @@ def principal(mass: float, com: Sequence[float], moments: Sequence[float]) -> In
     inertia : Inertia
         In link axes.
     """
-    return Inertia(mass, np.array(com, dtype=float), np.diag(np.array(moments, dtype=float)))
+    return _solid(mass, com, vector("moments", moments, 3))
 
 
 @check_types
@@ -130,7 +134,7 @@ def symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0,
     -------
     matrix : (3, 3) array
     """
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return numbers("entries", [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], 3, 3)
 
 
 @check_types
@@ -163,8 +167,10 @@ def combine(parts: Iterable[Inertia]) -> Inertia:
     inertia : Inertia
         Inertia of the whole, in the same frame.
     """
-    bodies = list(parts)
+    bodies = list_of("parts", parts, Inertia, "inertias")
     mass = sum(body.mass for body in bodies)
+    if mass == 0.0:
+        raise InputError(f"the masses of {len(bodies)} parts must not add up to 0: the rest has no CoM, got 0")
     com: Array = np.sum([body.mass * body.com for body in bodies], axis=0) / mass
     origin: Array = np.sum([about_origin(body) for body in bodies], axis=0)
     return Inertia(mass, com, origin - mass * _offset(com))
@@ -186,7 +192,8 @@ def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
     inertia : Inertia
         Inertia of the rest, in the same frame.
     """
-    negatives = [Inertia(-part.mass, part.com, -part.matrix) for part in parts]
+    removed = list_of("parts", parts, Inertia, "inertias")
+    negatives = [Inertia(-part.mass, part.com, -part.matrix) for part in removed]
     return combine([whole, *negatives])
 
 
@@ -210,6 +217,11 @@ def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
     moments = np.linalg.eigvalsh(inertia.matrix)
     slack = tolerance * float(moments.sum())
     return bool(moments[0] > 0.0 and moments[2] <= moments[0] + moments[1] + slack)
+
+
+def _solid(mass: float, com: ArrayLike, moments: Array) -> Inertia:
+    """Create an inertia from the moments (3,) about the CoM."""
+    return Inertia(number("mass", mass), vector("com", com, 3).copy(), np.diag(moments))
 
 
 def _offset(com: Array) -> Array:

@@ -42,7 +42,7 @@ class EvaluatedRows(Rows):
         return self.rows
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
-        returned = self.function(robot, np.asarray(q, dtype=float))
+        returned = self.function(robot, numbers("q", q, robot.nq))
         if not isinstance(returned, tuple | list) or len(returned) != 2:
             raise InputError(f"the function of {self.name!r} must return (values, Jacobian), got {returned!r:.60}")
         values, J = returned

@@ -215,6 +215,7 @@ class Task(Motion, Rows):
         J = weights[:, None] * self.jacobian(robot, q)
         return J, weights * self.error(robot, q) * self.step_gain(dt) - J @ x
 
+    @check_types
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
         """Measure the remaining distance [m] and angle [rad] (..., 2) in the rows with nonzero weight.
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers, positive_vector, triangle_indices
+from kinodyn.checks import as_pose, number, numbers, positive_vector, triangle_indices, vector
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
@@ -38,6 +39,7 @@ class Box:
         object.__setattr__(self, "pose", np.eye(4) if pose is None else as_pose(pose, "pose of the box"))
 
     @classmethod
+    @check_types
     def standing(cls, x: float, y: float, size: ArrayLike, top: float, yaw: float = 0.0) -> Box:
         """Place a level box by the centre of its upper side.
 
@@ -56,10 +58,10 @@ class Box:
         -------
         Box
         """
-        sides, T = numbers("size of the box", size, 3), np.eye(4)
-        c, s = np.cos(yaw), np.sin(yaw)
+        sides, T = vector("size of the box", size, 3), np.eye(4)
+        c, s = np.cos(number("yaw", yaw)), np.sin(yaw)
         T[:2, :2] = [[c, -s], [s, c]]
-        T[:3, 3] = (x, y, top - 0.5 * float(sides[2]))
+        T[:3, 3] = (number("x", x), number("y", y), number("top", top) - 0.5 * float(sides[2]))
         return cls(sides, T)
 
     def corners(self) -> Array:

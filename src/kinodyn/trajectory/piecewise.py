@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import integer, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.space import Space
+
+MAX_ORDER = 100  # of a derivative
 
 
 @displayed
@@ -37,10 +39,15 @@ class PiecewisePolynomial(JointTrajectory):
 
     @check_types
     def __init__(self, space: Space, knots: Array, base: Array, coefficients: Array) -> None:
+        arrays = (knots, base, coefficients)
+        plain = all(isinstance(array, np.ndarray) and array.dtype == np.float64 for array in arrays)
+        if not plain or knots.ndim != 1 or not len(knots):
+            kinds = ", ".join(type(array).__name__ for array in arrays)
+            raise InputError(f"knots (n + 1,), base and coefficients must be arrays of float64, got {kinds}")
         super().__init__(space, float(knots[-1]))
         self._knots, self.base, self.coefficients = knots, base, coefficients
         self._derivatives = [coefficients]
-        for array in (knots, base, coefficients):
+        for array in arrays:
             array.flags.writeable = False
 
     @property
@@ -54,11 +61,14 @@ class PiecewisePolynomial(JointTrajectory):
         Parameters
         ----------
         order : int
+            From 0 to 100.
 
         Returns
         -------
         (degree + 1 - order, n, nv) array
         """
+        if type(order) is not int or not 0 <= order < len(self._derivatives):
+            order = integer("order", order, 0, MAX_ORDER)
         while len(self._derivatives) <= order:
             last = self._derivatives[-1]
             powers = np.arange(1.0, len(last))[:, None, None]
