@@ -45,6 +45,7 @@ struct ClosedForm {
         Mat3<double> R;
         V t;
         bool regular = true;
+        bool reached = true;  // by the branch under way so far: degenerate cases of others do not matter
         Angle found[closed_form_branches][6];
 
         explicit Solver(Work<double>& work)
@@ -67,25 +68,45 @@ struct ClosedForm {
             const Mat3<double> target = {vec(T), vec(T + 4), vec(T + 8)}, zero = {vec(Z), vec(Z + 4), vec(Z + 8)};
             R = target * zero;
             t = target * V{Z[3], Z[7], Z[11]} + V{T[3], T[7], T[11]};
+            if (plan.given_first != 0 || plan.given_last != 0) without_given_joint();
             if (plan.reversed == 0) return;
             t = -tmul(R, t);
             R = {R.column(0), R.column(1), R.column(2)};
         }
+        // The motion that the other six joints have to make.
+        void without_given_joint() {
+            const Line axis(plan.given_axis);
+            const SinCos<double> value = sincos(w.in[closed_form_input::rest][static_cast<int>(plan.given_index)]);
+            const Angle back = {value.cos, -value.sin};
+            const V x = axis.turn(back, {1, 0, 0}), y = axis.turn(back, {0, 1, 0}), z = axis.turn(back, {0, 0, 1});
+            const Mat3<double> turn = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
+            const V shift = axis.point - turn * axis.point;
+            if (plan.given_first != 0) {
+                t = turn * t + shift;
+                R = turn * R;
+            } else {
+                t = R * shift + t;
+                R = R * turn;
+            }
+        }
         V move(const V& p) const { return R * p + t; }
 
-        // a cos q + b sin q = k: two solutions; where there is none, the nearest angle, twice.
-        void roots(double a, double b, double k, double scale, Angle (&q)[2]) {
+        // a cos q + b sin q = k: two solutions; where there is none, the nearest angle, twice. Returns whether there
+        // is.
+        bool roots(double a, double b, double k, double scale, Angle (&q)[2]) {
             const double square = a * a + b * b, discriminant = square - k * k;
-            regular &= square > free_joint * scale * free_joint * scale && fabs(discriminant) > double_root * square;
+            regular &= !reached ||
+                       (square > free_joint * scale * free_joint * scale && fabs(discriminant) > double_root * square);
             const double root = discriminant > 0 ? __builtin_sqrt(discriminant) : 0, inverse = 1 / square;
             const double c = a * k, s = b * k;
             q[0] = {(c - b * root) * inverse, (s + a * root) * inverse};
             q[1] = {(c + b * root) * inverse, (s - a * root) * inverse};
+            return reached && discriminant > 0;
         }
         // v about the axis until its component along u is k.
-        void level(const Line& axis, const V& v, const V& u, double k, double scale, Angle (&q)[2]) {
+        bool level(const Line& axis, const V& v, const V& u, double k, double scale, Angle (&q)[2]) {
             const V x = tmul(axis.frame, v), a = tmul(axis.frame, u);
-            roots(a.x * x.x + a.y * x.y, a.y * x.x - a.x * x.y, k - x.z * a.z, scale, q);
+            return roots(a.x * x.x + a.y * x.y, a.y * x.x - a.x * x.y, k - x.z * a.z, scale, q);
         }
         // u about the axis onto the direction of v.
         Angle aim(const Line& axis, const V& u, const V& v, double scale) {
@@ -94,48 +115,53 @@ struct ClosedForm {
         }
         Angle aim_plane(double ux, double uy, double vx, double vy, double scale) {
             const double bound = free_joint * scale * free_joint * scale;
-            regular &= ux * ux + uy * uy > bound && vx * vx + vy * vy > bound;
+            regular &= !reached || (ux * ux + uy * uy > bound && vx * vx + vy * vy > bound);
             const double c = ux * vx + uy * vy, s = ux * vy - uy * vx, inverse = 1 / __builtin_sqrt(c * c + s * s);
             return {c * inverse, s * inverse};
         }
         // Two parallel links move p to the goal, in their plane.
-        void two_links(const V& p, const V& to, Angle (&first)[2], Angle (&second)[2]) {
+        bool two_links(const V& p, const V& to, Angle (&first)[2], Angle (&second)[2]) {
             const Line one(plan.links[0]), two(plan.links[1]);
             const V l = tmul(one.frame, two.point - one.point), x = tmul(one.frame, p - two.point),
                     u = tmul(one.frame, to - one.point);
             const double half = 0.5 * (u.x * u.x + u.y * u.y - l.x * l.x - l.y * l.y - x.x * x.x - x.y * x.y);
             Angle q[2];
-            roots(l.x * x.x + l.y * x.y, l.y * x.x - l.x * x.y, half, plan.size * plan.size, q);
+            reached = roots(l.x * x.x + l.y * x.y, l.y * x.x - l.x * x.y, half, plan.size * plan.size, q);
             for (int i = 0; i < 2; ++i) {
                 const double rx = l.x + q[i].c * x.x - q[i].s * x.y, ry = l.y + q[i].s * x.x + q[i].c * x.y;
                 first[i] = aim_plane(rx, ry, u.x, u.y, plan.size);
                 second[i] = {q[i].c, plan.signs[0] * q[i].s};
             }
+            return reached;
         }
         // Joint 1 until the goal has the height of p along the parallel axes.
-        void height(const Line& first, const V& p, const V& to, Angle (&q)[2]) {
+        bool height(const Line& first, const V& p, const V& to, Angle (&q)[2]) {
             const V u = Line(plan.links[0]).w();
-            level(first, u, to - first.point, dot(p - first.point, u), plan.size, q);
+            return level(first, u, to - first.point, dot(p - first.point, u), plan.size, q);
         }
 
         // The arm's three joints move p to c; branches 0 to 3, the first subproblem's in the last bit.
-        void arm(const V& p, const V& c, Angle (&q)[4][3]) {
+        void arm(const V& p, const V& c, Angle (&q)[4][3], bool (&reaches)[4]) {
             const Line one(plan.arm[0]), two(plan.arm[1]), three(plan.arm[2]);
             Angle first[2], others[2], more[2];
             if (plan.arm_parallel != 0) {
-                height(one, p, c, first);
+                const bool near = height(one, p, c, first);
                 for (int i = 0; i < 2; ++i) {
-                    two_links(p, one.turn_point(first[i].inverse(), c), others, more);
+                    reached = near;
+                    const bool all = two_links(p, one.turn_point(first[i].inverse(), c), others, more);
+                    reaches[i] = reaches[2 + i] = all;
                     for (int j = 0; j < 2; ++j)
                         q[2 * j + i][0] = first[i], q[2 * j + i][1] = others[j], q[2 * j + i][2] = more[j];
                 }
                 return;
             }
             const V o = vec(plan.arm_centre), goal = c - o, r = p - three.point, from = o - three.point;
-            level(three, r, from, 0.5 * (dot(r, r) + dot(from, from) - dot(goal, goal)), plan.size * plan.size, first);
+            const bool near = level(three, r, from, 0.5 * (dot(r, r) + dot(from, from) - dot(goal, goal)),
+                                    plan.size * plan.size, first);
             for (int i = 0; i < 2; ++i) {
                 const V m = three.turn_point(first[i], p) - o;
-                level(two, m, one.w(), one.along(goal), plan.size, others);
+                reached = near;
+                reached = reaches[i] = reaches[2 + i] = level(two, m, one.w(), one.along(goal), plan.size, others);
                 for (int j = 0; j < 2; ++j) {
                     Angle(&branch)[3] = q[2 * j + i];
                     branch[0] = aim(one, two.turn(others[j], m), goal, plan.size);
@@ -150,8 +176,10 @@ struct ClosedForm {
             const bool backwards = plan.arm_backwards != 0;
             const Line &four = axes[3], &five = axes[4], &six = axes[5];
             Angle q[4][3];
-            backwards ? arm(to, centre, q) : arm(centre, to, q);
+            bool reaches[4];
+            backwards ? arm(to, centre, q, reaches) : arm(centre, to, q, reaches);
             for (int i = 0; i < 4; ++i) {
+                reached = reaches[i];
                 if (backwards) {
                     const Angle last = q[i][0];
                     q[i][0] = q[i][2], q[i][2] = last;
@@ -161,9 +189,9 @@ struct ClosedForm {
                 for (int k = 2; k >= 0; --k) behind = axes[k].turn(q[i][k], behind);
                 behind = tmul(R, behind);
                 const V across = tmul(four.frame, ahead);
-                regular &= across.x * across.x + across.y * across.y > nearly_aligned * nearly_aligned;
+                regular &= !reached || across.x * across.x + across.y * across.y > nearly_aligned * nearly_aligned;
                 Angle bend[2];
-                level(five, six.w(), four.w(), four.along(ahead), 1.0, bend);
+                reached = level(five, six.w(), four.w(), four.along(ahead), 1.0, bend);
                 for (int j = 0; j < 2; ++j) {
                     Angle(&branch)[6] = found[4 * j + i];
                     for (int k = 0; k < 3; ++k) branch[k] = q[i][k];
@@ -179,11 +207,13 @@ struct ClosedForm {
             const Line &one = axes[0], &five = axes[4], &six = axes[5], third(plan.links[2]);
             const V u = third.w(), centre = vec(plan.centre);
             Angle first[2], bend[2], second[2], elbow[2];
-            height(one, centre, move(centre), first);
+            const bool near = height(one, centre, move(centre), first);
             for (int i = 0; i < 2; ++i) {
+                reached = near;
                 const V behind = tmul(R, one.turn(first[i], u));
-                level(five, six.w(), u, six.along(behind), 1.0, bend);
+                const bool bends = level(five, six.w(), u, six.along(behind), 1.0, bend);
                 for (int j = 0; j < 2; ++j) {
+                    reached = bends;
                     const Angle back = bend[j].inverse(), last = aim(six, behind, five.turn(back, u), 1.0);
                     const V point = six.turn_point(last.inverse(), five.turn_point(back, third.point));
                     const V heading = six.turn(last.inverse(), five.turn(back, third.frame.column(0)));
@@ -214,7 +244,9 @@ struct ClosedForm {
                 for (int k = 0; k < 6; ++k) {
                     const Angle& a = found[b][plan.reversed != 0 ? 5 - k : k];
                     bool outside = false;
-                    q[static_cast<int>(index[k])] = wrapped(atan2(a.s, a.c), k, outside);
+                    q[static_cast<int>(index[k])] =
+                        wrapped(a.c == a.c && a.s == a.s ? atan2(a.s, a.c) : 0, k, outside);  // NaN if out of reach
+
                     w.out[closed_form_output::outside][6 * b + k] = outside;
                 }
                 const double residual = distance(q, at);

@@ -5,7 +5,8 @@
 
 namespace kinodyn {
 
-// A recognised geometry of six joints (`kinodyn.ik.analytic.plan`). Numbers that are 0 or 1 say whether.
+// A recognised geometry of six joints, or of seven of which the first or the last is given (`kinodyn.ik.analytic`).
+// Numbers that are 0 or 1 say whether.
 struct ClosedFormPlan {
     double parallel;       // axes 2, 3, 4 are parallel; otherwise 4, 5, 6 intersect
     double reversed;       // the chain is solved from the tool
@@ -14,6 +15,10 @@ struct ClosedFormPlan {
     double size;           // of the chain [m]
     double turns_wrapped;  // angles are brought near `near`
     double last_residual;  // branches with a larger residual than this are not solutions; smaller ones need refinement
+    double given_first;    // joint 1 of seven is given
+    double given_last;     // joint 7 of seven is given
+    double given_index;    // its place in q
+    double given_axis[12];
     double T_zero_inverse[16];
     double axes[6][12];  // lines: rotation by rows, its third column the direction, then a point
     double centre[3];    // where the wrist's axes intersect; of parallel ones: axes 5 and 6
@@ -27,7 +32,9 @@ struct ClosedFormPlan {
         return named("closed_form_plan", field("parallel", &P::parallel), field("reversed", &P::reversed),
                      field("arm_parallel", &P::arm_parallel), field("arm_backwards", &P::arm_backwards),
                      field("size", &P::size), field("turns_wrapped", &P::turns_wrapped),
-                     field("last_residual", &P::last_residual), field("T_zero_inverse", &P::T_zero_inverse),
+                     field("last_residual", &P::last_residual), field("given_first", &P::given_first),
+                     field("given_last", &P::given_last), field("given_index", &P::given_index),
+                     field("given_axis", &P::given_axis), field("T_zero_inverse", &P::T_zero_inverse),
                      field<6, 12>("axes", &P::axes), field("centre", &P::centre), field<3, 12>("arm", &P::arm),
                      field("arm_centre", &P::arm_centre), field<3, 12>("links", &P::links), field("signs", &P::signs));
     }

@@ -237,3 +237,26 @@ def test_one_target_of_a_closed_form_agrees_with_a_batch(name: str, limits: bool
             np.testing.assert_array_equal(one.outside_limits, batch.outside_limits[i])
             assert one.status == batch.status[i] and one.status.shape == () and one.family == batch.family
             np.testing.assert_allclose(one.residual[one.valid], batch.residual[i][one.valid], atol=1e-9)
+
+
+@pytest.mark.parametrize("limits", [True, False])
+def test_one_target_of_seven_joints_agrees_with_a_batch(limits: bool) -> None:
+    robot = kd.load("panda")
+    frame, q = "panda_hand_tcp", robot.random(60, seed=3)
+    T = kd.kinematics.pose(robot, q, frame)
+    T[:5, 0, 3] += 0.4
+    swept = analytic(robot, T, frame, limits=limits, redundancy=q[:, 6:7])
+    near = analytic(robot, T, frame, limits=limits, q0=q)
+    for i, pose in enumerate(T):
+        value = float(q[i, 6])
+        for batch, one in (
+            (swept, analytic(robot, pose, frame, limits=limits, redundancy=value)),
+            (near, analytic(robot, pose, frame, limits=limits, q0=q[i])),
+        ):
+            np.testing.assert_array_equal(one.valid, batch.valid[i])
+            np.testing.assert_array_equal(np.isnan(one.q), np.isnan(batch.q[i]))
+            np.testing.assert_allclose(np.exp(1j * one.q), np.exp(1j * batch.q[i]), atol=1e-8)  # turns may tie
+            if limits:
+                np.testing.assert_allclose(one.q[one.valid], batch.q[i][one.valid], atol=1e-8)
+            np.testing.assert_array_equal(one.outside_limits, batch.outside_limits[i])
+            assert one.status == batch.status[i] and one.joints == batch.joints and one.q_index == batch.q_index

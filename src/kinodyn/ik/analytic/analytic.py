@@ -20,15 +20,14 @@ from kinodyn.ik.analytic.planar import Planar2R, planar
 from kinodyn.ik.analytic.problem import Problem
 from kinodyn.ik.analytic.redundant import SevenJoints, candidates, seven
 from kinodyn.ik.analytic.result import AnalyticSolutions
-from kinodyn.ik.analytic.single import Plan, plan_of
+from kinodyn.ik.analytic.single import AnySolver, Plan, plan_of
 from kinodyn.ik.analytic.six import Solver, six
 from kinodyn.ik.poses import orthonormal, target_poses
 from kinodyn.model.robot import Robot, require_robot
 
 # Cache of the recognised geometries of each robot: by frame, joints and redundant joint, the coordinates that
 # are not solved for and their values, the chain and its solver.
-Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "AnySolver"]]
-AnySolver: TypeAlias = Solver | SevenJoints | GeneralJoints
+Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, AnySolver]]
 MAX_TOLERANCE = 1e-3  # [m, rad]
 _CACHE: WeakKeyDictionary[Robot, Recognised] = WeakKeyDictionary()
 _PLANS: WeakKeyDictionary[Robot, dict[tuple[str | int, float], Plan]] = WeakKeyDictionary()
@@ -110,15 +109,22 @@ def analytic(
     limits, clamp = flag("limits", limits), flag("clamp", clamp)
     start = robot.neutral() if q0 is None else numbers("q0", q0, robot.nq)
     within = at_most("tolerance", positive("tolerance", tolerance), MAX_TOLERANCE)
-    simple = joints is None and not clamp and redundancy is None and redundant_joint is None
-    if simple and (found := _single(robot, T, frame, start, q0 is not None, limits, within)) is not None:
+    simple = joints is None and not clamp and redundant_joint is None
+    if simple and (found := _single(robot, T, frame, start, q0 is not None, limits, redundancy, within)) is not None:
         return found
     with geometry.tolerated(within):
         return _analytic(robot, T, frame, joints, start, q0 is not None, limits, clamp, redundancy, redundant_joint)
 
 
 def _single(
-    robot: Robot, T: MatrixLike, frame: str | int, start: Array, given: bool, limits: bool, within: float
+    robot: Robot,
+    T: MatrixLike,
+    frame: str | int,
+    start: Array,
+    given: bool,
+    limits: bool,
+    redundancy: ArrayLike | None,
+    within: float,
 ) -> AnalyticSolutions | None:
     """Solve one regular target of an arm that is recognised already, or return None."""
     if not (isinstance(T, np.ndarray) and T.shape == (4, 4) and start.ndim == 1):
@@ -127,7 +133,12 @@ def _single(
     plan = None if plans is None else plans.get((frame, within))
     if plan is None:
         return None
-    return plan.solve(robot, target_poses(T, "T"), frame, start, given=given, limits=limits)
+    if redundancy is None:
+        if plan.given is not None and not given:
+            return None
+    elif plan.given is None or not isinstance(redundancy, float) or not np.isfinite(redundancy):
+        return None
+    return plan.solve(robot, target_poses(T, "T"), frame, start, redundancy, near=given, limits=limits)
 
 
 def _analytic(

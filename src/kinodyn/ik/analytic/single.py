@@ -1,4 +1,4 @@
-"""One target of an arm of six joints: the closed form in the core, without the overhead of batches.
+"""One target of an arm of six joints, or of seven with one given: the closed form in the core, without batch overhead.
 
 Degenerate targets, at which a joint is free, two branches may coincide or one needs refinement, are left to `Problem`.
 """
@@ -6,21 +6,26 @@ Degenerate targets, at which a joint is free, two branches may coincide or one n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
-from kinodyn.ik.analytic.axes import Axis
+from kinodyn.ik.analytic.axes import Axis, Mask
 from kinodyn.ik.analytic.chain import Chain
+from kinodyn.ik.analytic.general import GeneralJoints
 from kinodyn.ik.analytic.planar import TwoLinks
+from kinodyn.ik.analytic.redundant import SevenJoints
 from kinodyn.ik.analytic.refinement import RESIDUAL_TOLERANCE, refine_below
 from kinodyn.ik.analytic.regional import Backwards, FirstTwoIntersect, LastTwoParallel
 from kinodyn.ik.analytic.result import LIMITS, SOLVED, STATUS_DTYPE, UNREACHABLE, AnalyticSolutions
-from kinodyn.ik.analytic.six import ParallelThree, Reversed, SphericalWrist
+from kinodyn.ik.analytic.six import ParallelThree, Reversed, Solver, SphericalWrist
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
+AnySolver: TypeAlias = Solver | SevenJoints | GeneralJoints
 FAR = 1e30  # [rad], for joints without limits
 SAMPLES = 16
 FACTOR = 1e3  # branches with a residual above this many times that of inexact axes are not solutions,
@@ -30,29 +35,38 @@ STATUS = {name: np.array(name, dtype=STATUS_DTYPE) for name in (SOLVED, LIMITS, 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A recognised geometry as the core takes it: numbers without and with a current configuration."""
+    """A recognised geometry as the core takes it: numbers without and with a current configuration.
+
+    `solved` are the indices in q of the six joints that are solved for, `given` that of a seventh.
+    """
 
     numbers: tuple[Array, Array]
-    indices: Array
-    q_index: tuple[int, ...]
-    alone: bool  # the joints are all coordinates of the robot, in order
+    chain: Chain
+    solved: NDArray[np.intp]
+    given: int | None
+    places: Array  # `solved`, as numbers
     lower: Array
     upper: Array
     family: str
-    names: tuple[str, ...]
 
     def solve(
-        self, robot: Robot, T: Array, frame: str | int, start: Array, *, given: bool, limits: bool
+        self, robot: Robot, T: Array, frame: str | int, start: Array, value: float | None, *, near: bool, limits: bool
     ) -> AnalyticSolutions | None:
-        """Solve for one pose (4, 4), or return None if it is degenerate."""
-        near = start if self.alone else start[self.indices.astype(int)]
+        """Solve for one pose (4, 4), or return None if it is degenerate.
+
+        Angles are near those of `start` (nq,) if asked for; `value` is that of the given joint, by default that in
+        `start`.
+        """
+        if value is not None:
+            start = start.copy()
+            start[self.given] = value
         found = _core.closed_form(
-            robot, T, frame, self.numbers[given], self.indices, self.lower, self.upper, near, start
+            robot, T, frame, self.numbers[near], self.places, self.lower, self.upper, start[self.solved], start
         )
         if not found.regular:
             return None
         q, solved = found.q, found.residual <= RESIDUAL_TOLERANCE
-        outside = found.outside > 0.0 if limits else np.zeros(found.outside.shape, dtype=bool)
+        outside = self._outside(found.outside, start, limits)
         valid = solved & ~outside.any(axis=-1) if limits else solved.copy()
         count = np.count_nonzero(solved)
         if count < len(solved):
@@ -66,33 +80,57 @@ class Plan:
             status=STATUS[status].copy(),
             clamped=np.zeros((), dtype=bool),
             family=self.family,
-            joints=self.names,
+            joints=self.chain.names,
             outside_limits=outside,
-            q_index=self.q_index,
+            q_index=self.chain.q_index,
         )
 
+    def _outside(self, six: Array, start: Array, limits: bool) -> Mask:
+        """Return which joints (8, joints) are outside their limits, from those of the six."""
+        chain = self.chain
+        if not limits:
+            return np.zeros((len(six), len(chain.names)), dtype=bool)
+        if self.given is None:
+            return six > 0.0
+        k, value = chain.q_index.index(self.given), float(start[self.given])  # k is 0 or 6
+        outside: Mask = np.empty((len(six), 7), dtype=bool)
+        np.greater(six, 0.0, out=outside[:, 1:] if k == 0 else outside[:, :6])
+        outside[:, k] = not chain.lower[k] <= value <= chain.upper[k]
+        return outside
 
-def plan_of(robot: Robot, frame: str | int, chain: Chain, solver: object) -> Plan | None:
+
+def plan_of(robot: Robot, frame: str | int, chain: Chain, solver: AnySolver) -> Plan | None:
     """Convert a recognised geometry, or return None for those that the core does not solve."""
-    inner: object = solver.inner if isinstance(solver, Reversed) else solver
+    seven = solver if isinstance(solver, SevenJoints) else None
+    if seven is not None and seven.given not in (0, 6):
+        return None
+    whole: object = solver if seven is None else seven.around
+    inner: object = whole.inner if isinstance(whole, Reversed) else whole
     if not isinstance(inner, SphericalWrist | ParallelThree):
         return None
     records = np.zeros(2, dtype=layout("closed_form_plan"))
-    _fill(records[0], inner)
-    records[0]["reversed"], records[0]["size"] = isinstance(solver, Reversed), chain.size
-    records[0]["T_zero_inverse"] = chain.T_zero_inverse.reshape(-1)
-    records[1] = records[0]
+    row = records[0]
+    _fill(row, inner)
+    row["reversed"], row["size"] = isinstance(whole, Reversed), chain.size
+    row["T_zero_inverse"] = chain.T_zero_inverse.reshape(-1)
+    joints = list(range(len(chain.names)))
+    if seven is not None:
+        row["given_first" if seven.given == 0 else "given_last"] = True
+        row["given_index"], row["given_axis"] = chain.q_index[seven.given], _line(chain.axes[seven.given])
+        joints.remove(seven.given)
+    records[1] = row
     records[1]["turns_wrapped"] = True
     numbers = records.view(float).reshape(2, -1)
+    solved = np.array(chain.q_index)[joints]
     plan = Plan(
         (numbers[0], numbers[1]),
-        np.array(chain.q_index, dtype=float),
-        chain.q_index,
-        chain.q_index == tuple(range(robot.nq)),
-        np.maximum(chain.lower, -FAR),
-        np.minimum(chain.upper, FAR),
-        solver.family if isinstance(solver, Reversed) else inner.family,
-        chain.names,
+        chain,
+        solved,
+        None if seven is None else chain.q_index[seven.given],
+        solved.astype(float),
+        np.maximum(chain.lower[joints], -FAR),
+        np.minimum(chain.upper[joints], FAR),
+        solver.family,
     )
     records["last_residual"] = np.clip(FACTOR * _inexactness(robot, frame, plan), ROUNDING, refine_below())
     return plan
@@ -102,8 +140,9 @@ def _inexactness(robot: Robot, frame: str | int, plan: Plan) -> float:
     """Return the residual of solutions before refinement: how far the axes are from the assumed geometry."""
     q = robot.random(SAMPLES, seed=0)
     T = kinematics.pose(robot, q, frame)
-    near = q[:, list(plan.q_index)]
-    found = _core.closed_form(robot, T, frame, plan.numbers[0], plan.indices, plan.lower, plan.upper, near, q)
+    found = _core.closed_form(
+        robot, T, frame, plan.numbers[0], plan.places, plan.lower, plan.upper, q[:, plan.solved], q
+    )
     best = found.residual.min(axis=-1)[found.regular > 0.0]
     return float(best.max(initial=0.0)) if len(best) else np.inf
 
