@@ -3,7 +3,7 @@
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
-#include "core/impulses.hpp"
+#include "kernels/hard_contacts.hpp"
 
 namespace nb = nanobind;
 
@@ -135,31 +135,38 @@ void define_soft_contacts(nb::module_& m) {
 }
 
 // A: (..., 9 n^2); velocity, guess: (..., 3 n); min_velocity, friction: (..., n); tolerance: (...).
-nb::object find_impulses(Any robot, Any A, Any velocity, Any min_velocity, Any friction, Any guess, Any tolerance,
-                         int points, int max_sweeps) {
-    static ResultType type("contact_impulses");
-    Args args(robot);
-    args.settings(ImpulseSettings{max_sweeps});
-    args.input("A", A, 9 * points * points);
-    args.input("velocity", velocity, 3 * points);
-    args.input("min_velocity", min_velocity, points);
-    args.input("friction", friction, points);
-    args.input("guess", guess, 3 * points);
-    args.scalar("tolerance", tolerance);
-    args.output("impulse", {3 * points});
-    args.output("change", {});
-    args.output("sweeps", {});
-    return args.run(&contact_impulses, nb::none(), type);
+void define_hard_contacts(nb::module_& m) {
+    define(m, "hard_contacts",
+           [](Args& args, Any q, Any v, Any mass_matrix, Any inertia, Any force, Any owner, Any position, Any normal,
+              Any height, Any friction, Any guess, Any frames, Any settings) {
+               const int nv = args.model().nv;
+               args.frames(frames);
+               args.settings(record_from<HardContactSettings>("settings", settings));
+               args.configuration("q", q);
+               args.tangent("v", v);
+               args.matrix("mass_matrix", mass_matrix, nv, nv);
+               args.tangent("inertia", inertia);
+               args.tangent("force", force);
+               args.input("owner", owner, -1);
+               const int points = args.call().in[args.call().n_in - 1].size;
+               args.matrix("position", position, points, 3);
+               args.matrix("normal", normal, points, 3);
+               args.input("height", height, points);
+               args.input("friction", friction, points);
+               args.matrix("guess", guess, points, 3);
+               args.output("impulse", {points, 3});
+               args.output("wrench", {args.call().frames.size, 6});
+               args.output("change", {});
+           });
 }
 
 }  // namespace
 
 void bind_contact(nb::module_& m) {
-    export_layouts<ConstraintRecord, ConstraintPoses<double>, SoftPointRecord>();
+    export_layouts<ConstraintRecord, ConstraintPoses<double>, SoftPointRecord, HardContactSettings>();
     define_constraints(m);
     define_soft_contacts(m);
-    const auto any = nb::arg().none();
-    m.def("contact_impulses", &find_impulses, any, any, any, any, any, any, any, nb::arg(), nb::arg());
+    define_hard_contacts(m);
 }
 
 }  // namespace kinodyn

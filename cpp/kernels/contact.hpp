@@ -59,9 +59,4 @@ namespace soft_contact_input {
 enum { position, velocity, arm, height, normal, anchor, stiffness, damping, friction };
 }
 
-// Maximum number of sweeps of projected Gauss-Seidel over all points.
-struct ImpulseSettings {
-    int max_sweeps;
-};
-
 }  // namespace kinodyn

@@ -177,23 +177,28 @@ def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, out: Out, /) -> Array: .
 def difference(robot: Robot, q0: ArrayLike, q1: ArrayLike, out: Out, /) -> Array: ...
 def interpolate(robot: Robot, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, out: Out, /) -> Array: ...
 
-class ContactImpulses(NamedTuple):
+class HardContacts(NamedTuple):
     impulse: Array
+    wrench: Array
     change: Array
-    sweeps: Array
 
-def contact_impulses(
+def hard_contacts(
     robot: Robot,
-    A: ArrayLike,
-    velocity: ArrayLike,
-    min_velocity: ArrayLike,
-    friction: ArrayLike,
-    guess: ArrayLike,
-    tolerance: ArrayLike,
-    points: int,
-    max_sweeps: int,
+    q: Array,
+    v: Array,
+    mass_matrix: Array,
+    inertia: Array,
+    force: Array,
+    owner: Array,
+    position: Array,
+    normal: Array,
+    height: Array,
+    friction: Array,
+    guess: Array,
+    frames: list[str],
+    settings: Records,
     /,
-) -> ContactImpulses: ...
+) -> HardContacts: ...
 
 class IntegratedDynamics(NamedTuple):
     q: Array

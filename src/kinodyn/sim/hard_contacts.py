@@ -20,15 +20,12 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact
-from kinodyn.dynamics.contact.constraints import plan
 from kinodyn.errors import InputError
+from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
-from kinodyn.sim.common import cross
 from kinodyn.sim.joint_resistance import Resistance
 
-INACTIVE = -1.0  # as a friction coefficient: the point takes no part in this step
-DEPTH_CORRECTION = 0.2  # fraction of the penetration that is corrected in one step
-MAX_CORRECTION_SPEED = 0.5  # [m/s]
+FAR = 1e30  # [m], where there is no ground: the core takes finite numbers only
 
 
 class Ground(Protocol):
@@ -87,17 +84,22 @@ class HardContacts:
             raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
         self.ground, self.restitution = ground, float(restitution)
         self.max_iterations, self.tolerance = int(max_iterations), float(tolerance)
-        self._points = [c.point[None] if c.corners is None else c.corners for c in self.contacts]
-        sizes = [len(points) for points in self._points]
-        self._owner = np.repeat(np.arange(len(sizes)), sizes)
+        points = [c.point[None] if c.corners is None else c.corners for c in self.contacts]
+        owner = np.repeat(np.arange(len(points)), [len(each) for each in points])
         self._frames = list(dict.fromkeys(contact.frame for contact in self.contacts))
-        self._normal = np.array([contact.normal for contact in self.contacts])[self._owner]
-        self._mu = np.array([contact.friction for contact in self.contacts])[self._owner]
+        self._carrier = np.array([self._frames.index(self.contacts[k].frame) for k in owner])
+        self._places, self._local = self._carrier.astype(float), np.concatenate(points)
+        self._normal = np.array([contact.normal for contact in self.contacts])[owner]
+        self._mu = np.array([contact.friction for contact in self.contacts])[owner]
+        self._no_height, self._no_impulse = np.zeros(len(owner)), np.zeros((len(owner), 3))
+        self._settings = np.zeros(1, dtype=layout("hard_contact_settings"))
+        self._settings["restitution"], self._settings["tolerance"] = self.restitution, self.tolerance
+        self._settings["max_sweeps"], self._settings["plane"] = self.max_iterations, ground is None
 
     @property
     def points(self) -> int:
         """Number of contact points."""
-        return len(self._owner)
+        return len(self._mu)
 
     def solve(
         self,
@@ -132,93 +134,35 @@ class HardContacts:
         -------
         Impulses
         """
-        planned = plan(robot, self.contacts)
-        rows = planned.rows
-        origins = kinematics.poses(robot, q, frames=self._frames)
-        p = self._positions(origins)
-        height, normal = self._below(p)
-        J, _ = _core.constraint_jacobian(robot, q, v, planned.records, planned.poses)
-        rate = (J @ v[..., None])[..., 0].reshape(p.shape)
-        away = height > dt * (2.0 * np.abs((rate * normal).sum(axis=-1)) + MAX_CORRECTION_SPEED)
-        if away.all():  # no point can reach the ground in this step
-            zero = np.zeros((*p.shape[:-2], 6))
-            return Impulses(dict.fromkeys(self._frames, zero), np.zeros(p.shape), 0.0)
-        R = _axes(normal)  # (..., points, 3, 3), rows: normal and two tangents
-        J = (R @ J.reshape(*p.shape[:-2], self.points, 3, robot.nv)).reshape(*p.shape[:-2], rows, robot.nv)
-        free, Y = _free_motion(robot, q, v, tau, wrenches, resistance, dt, np.swapaxes(J, -1, -2))
-        before, after = (J @ v[..., None])[..., 0], (J @ free[..., None])[..., 0]
-        least, friction = self._targets(height, before[..., ::3], after[..., ::3], dt)
-        A = (J @ Y).reshape(*after.shape[:-1], rows * rows)
-        first = np.zeros(rows) if guess is None else guess.reshape(*guess.shape[:-2], rows)
-        x, error, _ = _core.contact_impulses(
-            robot, A, after, least, friction, first, self.tolerance, self.points, self.max_iterations
-        )
-        impulses = x.reshape(p.shape)
-        force = (impulses[..., None, :] @ R)[..., 0, :] / dt
-        return Impulses(self._on_frames(origins, p, force), impulses, float(np.max(error, initial=0.0)))
-
-    def _positions(self, origins: Array) -> Array:
-        parts = []
-        for contact, points in zip(self.contacts, self._points, strict=True):
-            T = origins[..., self._frames.index(contact.frame), :, :]
-            parts.append(points @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3])
-        return np.concatenate(parts, axis=-2)
-
-    def _below(self, p: Array) -> tuple[Array, Array]:
+        height, normal = self._no_height, self._normal
         if self.ground is not None:
-            return self.ground.height_and_normal(p)
-        return (p * self._normal).sum(axis=-1), np.broadcast_to(self._normal, p.shape)
+            height, normal = self.ground.height_and_normal(self._positions(robot, q))
+            height = np.minimum(height, FAR)
+        force, inertia = resistance.implicit(robot, q, v, dt)
+        # damping is in both the resistance and the bias: count it once
+        force += tau + robot.damping * v - dynamics.bias(robot, q, v, wrenches)
+        settings = self._settings.copy()
+        settings["dt"] = dt
+        found = _core.hard_contacts(
+            robot,
+            q,
+            v,
+            dynamics.mass_matrix(robot, q),
+            inertia,
+            force,
+            self._places,
+            self._local,
+            normal,
+            height,
+            self._mu,
+            self._no_impulse if guess is None else guess,
+            self._frames,
+            settings,
+        )
+        total = {frame: found.wrench[..., k, :] for k, frame in enumerate(self._frames)}
+        return Impulses(total, found.impulse, float(np.max(found.change, initial=0.0)))
 
-    def _targets(self, height: Array, before: Array, after: Array, dt: float) -> tuple[Array, Array]:
-        """Compute the least normal velocity of each point after the step, and its friction; INACTIVE if far away."""
-        correction = np.minimum(DEPTH_CORRECTION * -height / dt, MAX_CORRECTION_SPEED)
-        if self.restitution > 0:
-            active = height <= 0
-            least = np.maximum(correction, -self.restitution * before)
-        else:
-            active = height + dt * np.minimum(before, after) <= dt * MAX_CORRECTION_SPEED
-            least = np.where(height > 0, -height / dt, correction)
-        return np.where(active, least, 0.0), np.where(active, self._mu, INACTIVE)
-
-    def _on_frames(self, origins: Array, p: Array, force: Array) -> dict[str, Array]:
-        total = {frame: np.zeros((*p.shape[:-2], 6)) for frame in self._frames}
-        for k, contact in enumerate(self.contacts):
-            own = self._owner == k
-            arm = p[..., own, :] - origins[..., None, self._frames.index(contact.frame), :3, 3]
-            total[contact.frame][..., :3] += force[..., own, :].sum(axis=-2)
-            total[contact.frame][..., 3:] += cross(arm, force[..., own, :]).sum(axis=-2)
-        return total
-
-
-def _free_motion(
-    robot: Robot,
-    q: Array,
-    v: Array,
-    tau: Array,
-    wrenches: Mapping[str, ArrayLike] | None,
-    resistance: Resistance,
-    dt: float,
-    columns: Array,
-) -> tuple[Array, Array]:
-    """Compute the velocities (..., nv) after a contact-free step, and M^-1 columns with the step's effective M."""
-    force, inertia = resistance.implicit(robot, q, v, dt)
-    M = dynamics.mass_matrix(robot, q)
-    diagonal = np.arange(robot.nv)
-    M[..., diagonal, diagonal] += inertia
-    # damping is in both the resistance and the bias: count it once
-    force += tau + robot.damping * v - dynamics.bias(robot, q, v, wrenches)
-    solved = np.linalg.solve(M, np.concatenate([columns, force[..., None]], axis=-1))
-    free = v + dt * solved[..., -1]
-    for joint in robot.joints:
-        if joint.kind == "floating":
-            lin, ang = slice(joint.v.start, joint.v.start + 3), slice(joint.v.start + 3, joint.v.stop)
-            free[..., lin] += dt * cross(v[..., ang], v[..., lin])  # the core integrates along fixed axes
-    return free, solved[..., :-1]
-
-
-def _axes(normal: Array) -> Array:
-    """Complete each unit normal (..., 3) by two tangents: rows n, t1, t2 of (..., 3, 3)."""
-    helper = np.where(np.abs(normal[..., :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
-    first = cross(normal, helper)
-    first /= np.linalg.norm(first, axis=-1, keepdims=True)
-    return np.stack([normal, first, cross(normal, first)], axis=-2)
+    def _positions(self, robot: Robot, q: Array) -> Array:
+        T = kinematics.poses(robot, q, frames=self._frames)[..., self._carrier, :, :]
+        p: Array = (T[..., :3, :3] @ self._local[..., None])[..., 0] + T[..., :3, 3]
+        return p

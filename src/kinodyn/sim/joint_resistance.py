@@ -89,6 +89,12 @@ class Resistance:
         )
 
     @cached_property
+    def _stop_columns(self) -> tuple[Array, ...]:
+        """Contiguous columns of the stops: v indices, q indices, bounds, stiffness, damping."""
+        joints = [np.ascontiguousarray(self.stop_joints[name]) for name in ("iv", "iq")]
+        return *joints, *(np.ascontiguousarray(self.stops[name]) for name in ("lower", "upper", "stiffness", "damping"))
+
+    @cached_property
     def stop_numbers(self) -> Array:
         """`stops` as one row of numbers, a view."""
         return self.stops.view(float)
@@ -105,10 +111,11 @@ class Resistance:
         force = -(robot.damping + slope) * v
         inertia = dt * (robot.damping + np.where(speed < self.stoppable, slope, 0.0))
         if len(self.stops):
-            iv = self.stop_joints["iv"]
+            iv, iq, lower, upper, k, d = self._stop_columns
             rate = v[..., iv]
-            position = q[..., self.stop_joints["iq"]] + dt * rate
-            lower, upper, k, d = (self.stops[name] for name in ("lower", "upper", "stiffness", "damping"))
+            position = q[..., iq] + dt * rate
+            if not ((position < lower) | (position > upper)).any():
+                return force, inertia
             below, above = k * (lower - position) - d * rate, k * (position - upper) + d * rate
             low = (position < lower) & (below > 0)
             high = (position > upper) & (above > 0)
