@@ -56,7 +56,7 @@ def test_code_on_the_page_runs(
 COVERAGE = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines()
-    if re.match(r"\| [A-K][0-9]", line)
+    if re.search(r"\| [A-K][0-9]+ \|$", line)
 ]
 
 
@@ -64,8 +64,8 @@ def test_the_coverage_page_lists_items() -> None:
     assert len(COVERAGE) >= 10
 
 
-@pytest.mark.parametrize(("item", "names", "tests", "page"), COVERAGE, ids=[row[0] for row in COVERAGE])
-def test_names_and_tests_on_the_coverage_page_exist(item: str, names: str, tests: str, page: str) -> None:
+@pytest.mark.parametrize(("item", "names", "page", "tests", "_"), COVERAGE, ids=[row[0] for row in COVERAGE])
+def test_names_and_tests_on_the_coverage_page_exist(item: str, names: str, page: str, tests: str, _: str) -> None:
     for name in re.findall("`(.+?)`", names):
         attrgetter(name)(kinodyn)
     for place in re.findall("`(.+?)`", tests):
