@@ -21,6 +21,7 @@ from kinodyn.identification.trajectory import ExcitingTrajectory, fourier
 from kinodyn.model.robot import Robot, _generator
 
 Criterion = Literal["condition", "determinant"]
+MAX_COUNT = 10**6  # of samples, starts and iterations
 CHECKED_SAMPLES = 40  # per period of the highest harmonic when limits are checked: q errs by 0.4 % between them
 EFFORT_PENALTY = 30.0  # in units of the logarithm of the condition number
 FRICTION_WIDTH = 0.05  # [rad/s or m/s] over which friction changes sign, so that the criterion has a gradient
@@ -261,7 +262,7 @@ def _check(
         "iterations": (iterations, 0),
     }
     for name, (value, least) in counts.items():
-        integer(name, value, least)
+        integer(name, value, least, MAX_COUNT)
     still = np.flatnonzero(robot.limits.velocity <= 0.0)
     closed = np.flatnonzero(~(robot.sampling_range()[1] > robot.sampling_range()[0]))
     if still.size or closed.size:

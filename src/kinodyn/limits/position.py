@@ -33,6 +33,7 @@ class PositionLimit(Limit):
     def __init__(self, margin: float = 0.0) -> None:
         self.margin = nonnegative("margin", margin)
 
+    @check_types
     def bounds(self, robot: Robot) -> tuple[Array, Array]:
         """Return the lowest and the highest configuration (nq,); infinite where there is no limit.
 

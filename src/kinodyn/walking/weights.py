@@ -142,6 +142,7 @@ class TrackingGains:
         check_ranges(self)
 
     @classmethod
+    @check_types
     def from_frequency(cls, omega: float) -> TrackingGains:
         """Derive the frequencies from the pendulum of the robot.
 
