@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="run the targets whose name contains this")
     parser.add_argument("--seed", type=int, default=0, help="order of the targets; the cases are always the same")
     parser.add_argument("--cases", type=int, help="largest number of cases of each target")
-    parser.add_argument("--case-seconds", type=float, default=20.0, help="time after which a case counts as endless")
+    parser.add_argument("--case-seconds", type=float, default=60.0, help="time after which a case counts as endless")
     parser.add_argument("--list", action="store_true", help="list the targets and end")
     options = parser.parse_args()
     chosen = [name for name in targets() if options.only in name]

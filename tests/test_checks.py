@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.checks import MANY, MAX_MAGNITUDE, numbers
+from kinodyn.checks import MANY, MAX_MAGNITUDE, integer, number, numbers
 
 
 @pytest.mark.parametrize("count", [2, MANY])
@@ -17,3 +17,9 @@ def test_one_wrong_number_among_any_count_is_an_error(count: int, wrong: float) 
     array[-1, 1] = wrong
     with pytest.raises(kd.InputError, match="x must be finite"):
         numbers("x", array, 3)
+
+
+def test_an_integer_without_a_repr_is_an_error_of_kinodyn() -> None:
+    for check in (number, integer, numbers):
+        with pytest.raises(kd.InputError, match="x must be .*, got int of too many digits"):
+            check("x", 10**5000, 1, 2) if check is integer else check("x", 10**5000)  # type: ignore[operator]

@@ -28,16 +28,24 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
         given = np.asarray(value)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "iuf" else None
     except (TypeError, ValueError, OverflowError) as cause:
-        raise InputError(f"{what} must be numbers of shape {_shape_text(core)}, got {value!r}") from cause
+        raise InputError(f"{what} must be numbers of shape {_shape_text(core)}, got {shown(value)}") from cause
     if array is None:
-        raise InputError(f"{what} must be real numbers of shape {_shape_text(core)}, got {value!r}")
+        raise InputError(f"{what} must be real numbers of shape {_shape_text(core)}, got {shown(value)}")
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         raise InputError(f"{what} must have shape {_shape_text(core)}, got {array.shape}")
     if not _is_bounded(array):
         wrong = array[~(np.abs(array) <= MAX_MAGNITUDE)].flat[0]
-        shown = "NaN" if np.isnan(wrong) else wrong
-        raise InputError(f"{what} must be finite numbers, at most {MAX_MAGNITUDE:.0e}, got {shown}")
+        named = "NaN" if np.isnan(wrong) else wrong
+        raise InputError(f"{what} must be finite numbers, at most {MAX_MAGNITUDE:.0e}, got {named}")
     return array
+
+
+def shown(value: object) -> str:
+    """Return the repr of a value for an error; Python refuses that of an integer with more than 4300 digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"{type(value).__name__} of too many digits"
 
 
 def _is_bounded(array: Array) -> bool:
@@ -75,14 +83,14 @@ def reals(what: str, value: ArrayLike) -> Array:
         if given.dtype.kind in "iufb":
             return given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as cause:
-        raise InputError(f"{what} must be real numbers, got {value!r}") from cause
-    raise InputError(f"{what} must be real numbers, got {value!r}")
+        raise InputError(f"{what} must be real numbers, got {shown(value)}") from cause
+    raise InputError(f"{what} must be real numbers, got {shown(value)}")
 
 
 def flag(what: str, value: object) -> bool:
     """Return True or False, or raise."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{what} must be True or False, got {value!r}")
+        raise InputError(f"{what} must be True or False, got {shown(value)}")
     return bool(value)
 
 
@@ -95,7 +103,7 @@ def instance(what: str, value: object, kind: type, described: str) -> None:
 def as_path(what: str, value: object) -> Path:
     """Return the path of a file, or raise; a name with a null byte is none."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
-        raise InputError(f"{what} must be the path of a file, got {value!r}")
+        raise InputError(f"{what} must be the path of a file, got {shown(value)}")
     return Path(value)
 
 
@@ -105,7 +113,7 @@ def number(what: str, value: ArrayLike) -> float:
         return value
     found = _scalar(value)
     if not -MAX_MAGNITUDE <= found <= MAX_MAGNITUDE:
-        raise InputError(f"{what} must be a finite number, got {value!r}")
+        raise InputError(f"{what} must be a finite number, got {shown(value)}")
     return found
 
 
@@ -132,7 +140,7 @@ def positive(what: str, value: ArrayLike) -> float:
         return value
     number = _scalar(value)
     if not 0.0 < number <= MAX_MAGNITUDE:
-        raise InputError(f"{what} must be a positive number, got {value!r}")
+        raise InputError(f"{what} must be a positive number, got {shown(value)}")
     return number
 
 
@@ -142,7 +150,7 @@ def nonnegative(what: str, value: ArrayLike) -> float:
         return value
     number = _scalar(value)
     if not 0.0 <= number <= MAX_MAGNITUDE:
-        raise InputError(f"{what} must be a nonnegative number, got {value!r}")
+        raise InputError(f"{what} must be a nonnegative number, got {shown(value)}")
     return number
 
 
@@ -175,7 +183,7 @@ def integer(what: str, value: object, least: int = 0, most: int | None = None) -
             return number
     lower = {0: "a nonnegative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
     allowed = lower if most is None else f"an integer from {least} to {most}"
-    raise InputError(f"{what} must be {allowed}, got {value!r}")
+    raise InputError(f"{what} must be {allowed}, got {shown(value)}")
 
 
 def one_of(what: str, value: object, allowed: Sequence[str]) -> None:
@@ -183,14 +191,14 @@ def one_of(what: str, value: object, allowed: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in allowed:
         *others, last = (f'"{name}"' for name in allowed)
         names = f"{', '.join(others)} or {last}" if others else last
-        raise InputError(f"{what} must be {names}, got {value!r}")
+        raise InputError(f"{what} must be {names}, got {shown(value)}")
 
 
 def known_names(what: str, names: object, kind: str, known: Collection[str]) -> tuple[str, ...]:
     """Return a sequence of names, each of them known, or raise; `kind` is what they are the names of."""
     chosen = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
     if chosen is None or not all(isinstance(name, str) for name in chosen):
-        raise InputError(f"{what} must be a sequence of {kind} names, got {names!r}")
+        raise InputError(f"{what} must be a sequence of {kind} names, got {shown(names)}")
     for name in chosen:
         if name not in known:
             raise unknown_name(kind, name, known)
@@ -202,11 +210,11 @@ def list_of(what: str, value: Iterable[Item], kind: type, described: str) -> tup
     if isinstance(value, kind):
         raise InputError(f"{what} must be a list of {described}, got a single one: {type(value).__name__}")
     if not isinstance(value, Iterable):
-        raise InputError(f"{what} must be a list of {described}, got {value!r}")
+        raise InputError(f"{what} must be a list of {described}, got {shown(value)}")
     items = tuple(value)
     for item in items:
         if not isinstance(item, kind):
-            raise InputError(f"{what} must be a list of {described}, got one with {item!r}")
+            raise InputError(f"{what} must be a list of {described}, got one with {shown(item)}")
     return items
 
 
@@ -230,7 +238,7 @@ def positive_vector(what: str, value: ArrayLike, size: int) -> Array:
             return np.array(value)
     array: Array = numbers(what, value, size).copy()
     if array.ndim != 1 or not (array > 0.0).all():
-        raise InputError(f"{what} must be {size} positive numbers, got {value!r}")
+        raise InputError(f"{what} must be {size} positive numbers, got {shown(value)}")
     return array
 
 
