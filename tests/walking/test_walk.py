@@ -63,7 +63,7 @@ def test_undisturbed_steps_land_as_planned_where_friction_is_low() -> None:
     # a swing leg turns the body: where friction does not hold it, the CoM along the ground is the last to yield
     controller = kd.walking.WalkingController(load("g1"))
     controller.command((0.7, 0.0, 0.0))
-    adapted = []
+    adapted: list[bool] = []
 
     def observe(t: float, state: kd.State) -> bool:
         adapted.append(controller.planner.adapted is not None)
