@@ -102,7 +102,6 @@ def peer(clip: Path, robot: kd.Robot) -> tuple[int, float]:
     seconds = time.process_time() - start
     solver = ClipSolver(body, targets, feet.contacts, RATE)
     solver.q[:, : len(q)] = q.T
-    solver.moving[:] = False
     solver.run(0, proximity=1.0, smoothing=0.0, base_only=True)  # positions of the points
     measured = measure(q, solver.paths, solver.lowest, targets, feet.contacts, solver.clearances)
     print(peer_row(q, measured, robot, seconds), flush=True)
