@@ -30,7 +30,7 @@ from kinodyn.sim.recorder import Recorder
 from kinodyn.sim.sensors import Sensors
 
 Signal: TypeAlias = Callable[[float, State], ArrayLike]
-Engine = Literal["native", "mujoco"]
+Engine = Literal["mujoco", "native"]
 MAX_STEPS, MAX_ROWS = 10**9, 10**7  # of a run
 MAX_STEPS_PER_CALL = 2000  # of the core, so that a run can be interrupted
 

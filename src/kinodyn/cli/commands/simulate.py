@@ -35,7 +35,7 @@ def simulate(
     duration: Annotated[float, option("simulated time [s]")] = 5.0,
     q0: Annotated[str, option(f"initial {Q_TEXT}")] = "neutral",
     v0: Annotated[str, option(f"initial velocity: {V_TEXT}")] = "zero",
-    engine: Annotated[Literal["native", "mujoco"], option("native engine without contacts, or MuJoCo")] = "native",
+    engine: Annotated[Literal["mujoco", "native"], option("native engine without contacts, or MuJoCo")] = "native",
     control: Annotated[
         Control, option("none: no torques; hold: gravity compensation and damping; others: move to --target")
     ] = "none",
