@@ -11,7 +11,7 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -221,6 +221,7 @@ _PLAIN = {
     int: Kind(_is_integer, "an integer"),
 }
 _PATH = Kind(lambda value: isinstance(value, str | os.PathLike) and "\0" not in str(value), "a string or path")
+_COLLECTIONS = frozenset((list, tuple, set, frozenset))
 _NOT_CHECKED = (inspect.Parameter.empty, Any, object, np.ndarray, complex)
 
 
@@ -295,11 +296,13 @@ def _container(origin: Any, arguments: tuple[Any, ...]) -> Kind | None:
     one_pass = origin in (collections.abc.Iterable, collections.abc.Collection)
 
     def fits(value: object) -> bool:
+        if type(value) in _COLLECTIONS:  # without the tests of abstract base classes, which are slow
+            return all(map(item.fits, typing.cast("Collection[object]", value)))
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             return False
         if isinstance(value, Iterator):  # which a look would use up
             return one_pass
-        return all(item.fits(each) for each in value)
+        return all(map(item.fits, value))
 
     return Kind(fits, f"a list of {_plural(arguments[0], item)}")
 
