@@ -83,7 +83,7 @@ def allowed(robot: kd.Robot, problem: Problem) -> set[frozenset[str]]:
     found |= {frozenset(pair) for pair in problem.allowed}
     for thing in problem.objects:
         if thing.attached_to is not None:
-            found |= {frozenset((thing.name, link)) for link in (*thing.touch, thing.attached_to)}
+            found |= {frozenset((thing.name, link)) for link in (*thing.touch_links, thing.attached_to)}
     return found
 
 

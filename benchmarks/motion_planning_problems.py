@@ -43,7 +43,7 @@ class Problem:
         for thing in self.objects:
             world.add(thing.name, thing.shape, thing.pose)
             if thing.attached_to is not None:
-                world.attach(thing.name, thing.attached_to, touch=thing.touch)
+                world.attach(thing.name, thing.attached_to, touch_links=thing.touch_links)
         return world
 
 

@@ -100,7 +100,7 @@ print(f"{len(world)} objects; {len(kd.collision.robot_spheres(robot).fine)} sphe
 reach = move("reach for the carton", ready, {hand: forward(0.57, 0.2, 0.18)}, world)
 q = reach[1].path[-1]
 T_hand_carton = kd.spatial.inverse(kd.kinematics.pose(robot, q, hand)) @ world["carton"].pose
-world.attach("carton", hand, T_hand_carton, touch=["panda_link7"])
+world.attach("carton", hand, T_hand_carton, touch_links=["panda_link7"])
 place = move("carry it upwards", q, {hand: forward(0.57, -0.2, 0.56)}, world)
 q = place[1].path[-1]
 world.detach("carton", kd.kinematics.pose(robot, q, hand) @ T_hand_carton)

@@ -1,4 +1,4 @@
-// Ctrl-C during long calls: the calling thread asks Python from time to time, helpers are told.
+// Ctrl-C during long calls: the calling thread asks Python from time to time, helper threads are notified.
 #pragma once
 
 #include <atomic>

@@ -106,7 +106,7 @@ struct Job {
 
 class Pool {
   public:
-    // The system may refuse threads, for want of memory or by a limit on processes; then there are fewer.
+    // The system may refuse threads, for lack of memory or by a limit on processes; then there are fewer.
     explicit Pool(int helpers) : requested_(helpers) {
         try {
             threads_.reserve(static_cast<std::size_t>(helpers));

@@ -14,7 +14,7 @@ constexpr double pi = 3.14159265358979323846;
 Vec3 centroid(const Triangle& t) { return (1.0 / 3.0) * (t.a + t.b + t.c); }
 
 // Sums solid angles of triangles (A. Van Oosterom, J. Strackee 1983). Small ones are multiplied as complex numbers
-// first: most of the time would go into arcus tangents.
+// first: most of the time would be spent on arctangents.
 class SolidAngle {
   public:
     explicit SolidAngle(const Vec3& p) : p_(p) {}

@@ -6,7 +6,7 @@
 namespace kinodyn {
 
 // A recognised geometry of six joints, or of seven of which the first or the last is given (`kinodyn.ik.analytic`).
-// Numbers that are 0 or 1 say whether.
+// Flags are 0 or 1.
 struct ClosedFormPlan {
     double parallel;       // axes 2, 3, 4 are parallel; otherwise 4, 5, 6 intersect
     double reversed;       // the chain is solved from the tool

@@ -49,8 +49,8 @@ struct ConstraintError {
 
 // Projects a configuration onto the constraints by Newton steps, each the shortest in the metric of M, halved until the
 // error falls (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 1996, section VII.2).
-// Inputs: 0 q, 1 tolerance, 2 most steps, 3 one for each degree of freedom that stays fixed and zero for the others,
-// then the poses of the constraints. Outputs: 0 q, 1 the largest error left, 2 steps.
+// Inputs: 0 q, 1 tolerance, 2 maximum number of steps, 3 one for each degree of freedom that stays fixed and zero for
+// the others, then the poses of the constraints. Outputs: 0 q, 1 the largest error left, 2 steps.
 struct Project {
     static constexpr bool sparse = false;
     static long words(const Call& c) {

@@ -4,8 +4,8 @@
 //
 // A joint angle q is a complex number, held as z = exp(i q): cosine and sine are rational in z, and any z but 0 is an
 // angle. The pose moves on a straight line in its quaternion, of any norm, and its position; as the ends are complex,
-// the line avoids singularities with probability one. Each lane follows one path with its own step length: a step of
-// Runge and Kutta's fourth order of dq/ds = J^-1 dT/ds, then Newton corrections.
+// the line avoids singularities with probability one. Each lane follows one path with its own step length: a
+// fourth-order Runge-Kutta step of dq/ds = J^-1 dT/ds, then Newton corrections.
 //
 // A joint may be given: its z then moves on a line as well, and the other six follow.
 #include "kernels/continuation.hpp"
@@ -139,7 +139,7 @@ struct Continuation {
             return point;
         }
 
-        // z at s + h, by the method of Runge and Kutta for the angles.
+        // z at s + h, by the Runge-Kutta method for the angles.
         void predict(T s, T h) {
             C k[4][max_joints], start[max_joints];
             for (int i = 0; i < n; ++i) start[i] = z[i];

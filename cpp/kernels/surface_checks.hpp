@@ -343,7 +343,7 @@ struct SurfaceShape {
         return {clamp(p.x, 0.0f, extent[0]), clamp(p.y, 0.0f, extent[1]), clamp(p.z, 0.0f, extent[2])};
     }
     // Square of the distance of a point from its projection onto the box, which is at an angle of at least 90 degrees
-    // to the way from there to points of the surface.
+    // to the line from there to any point of the surface.
     static FloatPack apart_from_box(const Vec3<FloatPack>& p, const Vec3<FloatPack>& in) {
         const Vec3<FloatPack> outside = p - in;
         return dot(outside, outside);

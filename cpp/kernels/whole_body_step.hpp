@@ -155,7 +155,7 @@ class WholeBodyStep {
     LevelProgress* levels = nullptr;
     double* q;
     const double* warm_start;
-    StepCuts cuts;
+    CuttingPlanes cuts;
     bool checked_limits = false;  // whether a limit checks the end of the step
 
   private:

@@ -3,9 +3,9 @@
 // zero Jacobian and an unlimited margin.
 #pragma once
 
+#include "limits/cutting_planes.hpp"
 #include "limits/joint_bounds.hpp"
 #include "limits/near_pairs.hpp"
-#include "limits/step_cuts.hpp"
 #include "tasks/fields.hpp"
 #include "tasks/robot_state.hpp"
 
@@ -98,16 +98,16 @@ class CollisionLimit {
     // `world` is the end of the step and, after place_before(), its start. True if there is something to add.
     template <class PlaceBefore>
     static bool add_cuts(const Model& model, const TaskEntry& entry, const Fields& fields, const World<double>& world,
-                         PlaceBefore&& place_before, StepCuts& cuts) {
+                         PlaceBefore&& place_before, CuttingPlanes& cuts) {
         if (fields.switches->enabled == 0) return false;
         const DistanceQuery& query = query_of(fields);
         const double margin = fields.parameters->margin;
-        Proximity found[StepCuts::max_cuts];
+        Proximity found[CuttingPlanes::max_cuts];
         int n = 0;
         {
             const SphereDistances after(query, model, world);
             const auto consider = [&](const Proximity& near) {
-                if (n < StepCuts::max_cuts && after.first_body(near) != after.second_body(near)) found[n++] = near;
+                if (n < CuttingPlanes::max_cuts && after.first_body(near) != after.second_body(near)) found[n++] = near;
             };
             NearPairs(model, cuts.memory_of(entry), entry.memory).each_within_nearby(after, margin, consider);
         }
@@ -137,7 +137,7 @@ class CollisionLimit {
 
     void find_rows(const TaskEntry& entry) {
         for (int k = 0; state_.cuts && k < state_.cuts->count; ++k) {
-            const StepCuts::Cut& cut = state_.cuts->cuts[k];
+            const CuttingPlanes::Cut& cut = state_.cuts->cuts[k];
             if (cut.limit != &entry) continue;
             Proximity near = cut.spheres;
             near.distance = distances_.distance(near);

@@ -70,7 +70,7 @@ struct FootPose {
 constexpr double full_turn = 2.0 * 3.14159265358979323846;
 
 // Least costs from poses of the body around a goal, by the foot that has landed last. Cells are `cell` wide, headings
-// divide a full turn; the goal is in the middle. Farther away the straight way to the edge of the table is added.
+// divide a full turn; the goal is in the middle. Farther away the straight distance to the edge of the table is added.
 struct FootstepDistances {
     const double* costs;  // (2, n, n, yaws)
     int n, yaws;

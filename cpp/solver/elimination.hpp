@@ -129,10 +129,10 @@ class Elimination {
 
     // The squared length of row i beyond element k; recomputed where the difference has lost its digits.
     void downdate(long i, long k) {
-        constexpr double doubtful = 1e-6;
+        constexpr double nearly_dependent = 1e-6;
         const double* b = row_[i];
         left_[i] -= b[k] * b[k];
-        if (left_[i] > doubtful * norm_[i]) return;
+        if (left_[i] > nearly_dependent * norm_[i]) return;
         double square = 0;
         for (long j = k + 1; j < columns; ++j) square += b[j] * b[j];
         norm_[i] = square;

@@ -7,7 +7,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-struct StepCuts;
+struct CuttingPlanes;
 
 struct RobotState {
     const Model& model;
@@ -18,7 +18,7 @@ struct RobotState {
     const Motion<double>* motion = nullptr;  // of the bodies; null at the velocity level
     bool brakes = false;                     // whether limits act on accelerations, so that rows depend on the motion
     const Motion<double>* step_motion = nullptr;  // velocity level: of the previous step
-    StepCuts* cuts = nullptr;                     // of limits, from earlier attempts at this step
+    CuttingPlanes* cuts = nullptr;                // of limits, from earlier attempts at this step
     double reach = 0;                             // [m] additional look-ahead of limits, compared to a short step
     Spatial<double> momentum = {},
                     momentum_rate = {};  // about the CoM; the rate is that at joint accelerations of zero

@@ -127,7 +127,7 @@ def same_shape(**named: ArrayLike) -> tuple[Array, ...]:
         raise InputError(f"shapes must be compatible, got {shapes}") from cause
 
 
-def not_overflown(what: str, result: Array) -> Array:
+def not_overflowed(what: str, result: Array) -> Array:
     """Return a result, or raise if numbers were too large to compute it."""
     if not np.isfinite(result).all():
         raise SingularError(f"{what} is not finite: the arguments are too large or too small to compute it")

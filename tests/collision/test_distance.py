@@ -47,7 +47,7 @@ def scene(robot: kd.Robot) -> World:
         world.add(name, shape, pose(rng.uniform(0.5, 1.2) * reach * direction / np.linalg.norm(direction), R))
     links = list(dict.fromkeys(part.link for part in kd.collision.robot_geometry(robot)))
     world.add("bar", Cylinder(0.02, 0.3), np.eye(4))
-    world.attach("bar", links[-1], touch=links)
+    world.attach("bar", links[-1], touch_links=links)
     return world
 
 

@@ -62,7 +62,7 @@ def scene(robot: kd.Robot) -> World:
     links = list(robot_spheres(robot).links)
     for k, (name, shape) in enumerate(held.items()):
         world.add(name, shape, np.eye(4))
-        world.attach(name, links[-1], pose([0.1 * k, 0.0, 0.2]), touch=[*links, *held])
+        world.attach(name, links[-1], pose([0.1 * k, 0.0, 0.2]), touch_links=[*links, *held])
     return world
 
 

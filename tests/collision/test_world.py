@@ -161,7 +161,7 @@ def test_a_mesh_that_is_not_closed_is_added_with_a_warning() -> None:
         (lambda w: w.add_box(3, (1, 1, 1)), "name"),
         (lambda w: w.add_box("table", (1, 1, 1)), "already"),
         (lambda w: w.attach("table", ""), "frame"),
-        (lambda w: w.attach("table", "hand", touch=(1,)), "touch"),
+        (lambda w: w.attach("table", "hand", touch_links=(1,)), "touch_links"),
         (lambda w: w.detach("table", T), "not attached"),
         (lambda w: w.detach("table", None), "released"),
     ],
@@ -236,19 +236,19 @@ def test_an_attached_object_has_its_pose_in_the_frame() -> None:
     frame = robot.frame_names[-1]
     T_world_frame = kd.kinematics.pose(robot, q, frame)
     world = table()
-    world.attach("table", frame, kd.spatial.inverse(T_world_frame) @ T, touch=["link7"])
-    assert world["table"].attached_to == frame and world["table"].touch == ("link7",)
+    world.attach("table", frame, kd.spatial.inverse(T_world_frame) @ T, touch_links=["link7"])
+    assert world["table"].attached_to == frame and world["table"].touch_links == ("link7",)
     np.testing.assert_allclose(T_world_frame @ world["table"].pose, T, atol=1e-12)
     world.detach("table", T_world_frame @ world["table"].pose)
-    assert world["table"].attached_to is None and world["table"].touch == ()
+    assert world["table"].attached_to is None and world["table"].touch_links == ()
     np.testing.assert_allclose(world["table"].pose, T, atol=1e-12)
 
 
 def test_an_object_attached_without_a_pose_keeps_its_pose_values() -> None:
     world = table()
-    world.attach("table", "hand", touch="finger")
+    world.attach("table", "hand", touch_links="finger")
     np.testing.assert_array_equal(world["table"].pose, T)
-    assert world["table"].touch == ("finger",)
+    assert world["table"].touch_links == ("finger",)
 
 
 def test_a_copy_and_a_pickle_change_independently() -> None:

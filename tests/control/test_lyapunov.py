@@ -119,7 +119,7 @@ def test_adaptation_lowers_energy_plus_parameter_error(name: str, load: Callable
             sine(q + 0.1, 0.2, 3.0),
             Gains.from_frequency(8.0),
             Payload(LINKS[name], 3.0, 0.2),
-            truth=truth,
+            true_robot=truth,
             torque_limits=np.inf,
         )
         V, rise, _ = run(robot, controller, q, dt, truth)
@@ -139,7 +139,7 @@ def test_outside_the_boundary_layer_robust_control_loses_energy_at_the_reported_
         sine(q + 0.1, 0.2, 3.0),
         Gains.from_frequency(8.0),
         Payload(LINKS[name], 2.0, 0.15),
-        truth=robot,
+        true_robot=robot,
         torque_limits=np.inf,
     )
     recording = kd.sim.simulate(

@@ -139,5 +139,5 @@ def test_invalid_payloads_and_robots_raise(law: type, load: Callable) -> None:
     human, standing = load("humanoid")
     with pytest.raises(kd.InputError, match="fixed base"):
         law(human, standing, gains, Payload(human.parameter_links[-1], 1.0, 0.1))
-    with pytest.raises(kd.InputError, match="truth"):
-        law(robot, q, gains, Payload("panda_link7", 1.0, 0.1), truth=human)
+    with pytest.raises(kd.InputError, match="true_robot"):
+        law(robot, q, gains, Payload("panda_link7", 1.0, 0.1), true_robot=human)

@@ -150,7 +150,7 @@ def test_an_attached_object_moves_with_its_link(frame: str) -> None:
     state = {"joint_state": {"name": list(ROBOT.joint_names), "position": Q}, "attached_collision_objects": [held]}
     scene = moveit.read_scene({"robot_state": state}, ROBOT)
     ball = scene.world["ball"]
-    assert scene.attached == ("ball",) and ball.attached_to == "panda_link7" and ball.touch == ("panda_link6",)
+    assert scene.attached == ("ball",) and ball.attached_to == "panda_link7" and ball.touch_links == ("panda_link6",)
     T_world_link = kd.kinematics.pose(ROBOT, Q, "panda_link7")
     T_world_frame = T_world_link if frame else np.eye(4)
     np.testing.assert_allclose(T_world_link @ ball.pose, T_world_frame @ ball_pose(), atol=1e-12)

@@ -26,7 +26,7 @@ def check_scenes(a: moveit.Scene, b: moveit.Scene) -> None:
     np.testing.assert_allclose(a.T_scene_base, b.T_scene_base, atol=1e-14)
     for x, y in zip(a.world, b.world, strict=True):
         assert (x.name, type(x.shape), x.attached_to) == (y.name, type(y.shape), y.attached_to)
-        assert sorted(x.touch) == sorted(y.touch)
+        assert sorted(x.touch_links) == sorted(y.touch_links)
         np.testing.assert_allclose(x.pose, y.pose, atol=1e-14)
         for name, value in vars(x.shape).items():
             np.testing.assert_array_equal(value, getattr(y.shape, name))

@@ -137,7 +137,7 @@ def test_other_controllers_and_trajectories_are_followed() -> None:
     gains = Gains.from_frequency(60.0)
     trajectory = plan(PANDA, LEFT, RIGHT).trajectory(velocity=0.4)
     result = execute(
-        trajectory, PANDA, controller=lambda target: PDGravity(PANDA, target, gains), control_dt=2e-3, settle=1.0
+        trajectory, PANDA, controller=lambda target: PDGravity(PANDA, target, gains), control_dt=2e-3, settling_time=1.0
     )
     assert result.success and 1e-4 < result.tracking_error < 0.1
 

@@ -229,7 +229,7 @@ def test_of_many_goals_whose_spheres_touch_the_one_with_free_shapes_is_found() -
     block = World()
     block.add_box("block", (1.0, 1.0, 1.0), ((0.75, 0.0, -1.0), None))
     block.add_box("tray", (0.2, 0.2, 0.02))  # its spheres are larger than itself
-    block.attach("tray", "panda_hand_tcp", ((0.0, 0.0, 0.1), None), touch=["panda_link7"])
+    block.attach("tray", "panda_hand_tcp", ((0.0, 0.0, 0.1), None), touch_links=["panda_link7"])
     gap = float(kd.collision.distance(PANDA, goal, block, pairs=[("tray", "block")], exact=True).distance)
     block.move("block", ((0.75, 0.0, -1.0 + gap - 1e-3), None))
     assert not kd.collision.free(PANDA, goal, block)

@@ -67,6 +67,6 @@ def test_a_broken_body_in_a_file_is_an_error(tmp_path: Path, broken: object) -> 
 
     still(kd.load("ur5")).save(tmp_path / "a.npz")
     table = tables.read(tmp_path / "a.npz")
-    tables.write(tmp_path / "a.npz", table.columns, about={**table.about, "body": broken})
+    tables.write(tmp_path / "a.npz", table.columns, metadata={**table.metadata, "body": broken})
     with pytest.raises(kd.InputError, match="is not a recording"):
         kd.Recording.load(tmp_path / "a.npz")

@@ -47,12 +47,12 @@ def test_speeds_beyond_the_limits_are_reduced_and_told():
 
 def test_flight_and_bending_are_told_beforehand():
     flying = replace(CLIP, contacts=())
-    assert "flight at 0.00 to" in kd.retarget.impossible(flying, BODY)[0]
+    assert "flight at 0.00 to" in kd.retarget.unsupported_parts(flying, BODY)[0]
     low = moved(0.0)
     low.q[30:60, 2] *= 0.5
-    (note,) = kd.retarget.impossible(low, BODY)
+    (note,) = kd.retarget.unsupported_parts(low, BODY)
     assert "bending" in note and "1.00 to 2.00 s" in note
-    assert kd.retarget.impossible(moved(0.3), BODY) == ()
+    assert kd.retarget.unsupported_parts(moved(0.3), BODY) == ()
 
 
 def test_frames_that_bend_down_are_interpolated():

@@ -16,9 +16,9 @@ LABELS = {"q": ("shoulder", "elbow"), "M": ("x", "y", "z")}
 
 
 def test_columns_are_named_by_labels_and_numbers() -> None:
-    names = list(tables.spread(ARRAYS, LABELS))
+    names = list(tables.split_columns(ARRAYS, LABELS))
     assert names[:3] == ["time", "q.shoulder", "q.elbow"] and names[3:6] == ["M.0.x", "M.0.y", "M.0.z"]
-    assert list(tables.spread({"M": ARRAYS["M"]}))[:4] == ["M.0.0", "M.0.1", "M.0.2", "M.1.0"]
+    assert list(tables.split_columns({"M": ARRAYS["M"]}))[:4] == ["M.0.0", "M.0.1", "M.0.2", "M.1.0"]
 
 
 @pytest.mark.parametrize("suffix", tables.SUFFIXES)
@@ -36,9 +36,9 @@ def test_every_number_survives_a_round_trip(tmp_path: Path, suffix: str) -> None
 def test_a_described_table_survives_a_round_trip(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"
     empty = {"none": np.zeros((5, 0))}
-    tables.write(path, ARRAYS | empty, about={"robot": "arm"}, constants={"limit": np.array([-np.inf, 1.0])})
-    columns, about = tables.read(path)
-    assert about == {"robot": "arm"}
+    tables.write(path, ARRAYS | empty, metadata={"robot": "arm"}, constants={"limit": np.array([-np.inf, 1.0])})
+    columns, metadata = tables.read(path)
+    assert metadata == {"robot": "arm"}
     for name, array in (ARRAYS | empty).items():
         np.testing.assert_array_equal(columns[name], array)
     np.testing.assert_array_equal(columns["limit"], [-np.inf, 1.0])

@@ -32,7 +32,7 @@ def test_ten_thousand_targets_at_random_times_cause_no_jump_and_violate_no_limit
     accepted = 0
     for k in range(10_000):
         before = online.state()
-        accepted += bool(online.retarget(targets[k], moving[k] * panda.limits.velocity * (k % 2)))
+        accepted += bool(online.set_target(targets[k], moving[k] * panda.limits.velocity * (k % 2)))
         after = online.state()
         jumps = np.maximum(jumps, [np.abs(new - old).max() for old, new in zip(before, after, strict=True)])
         q, v, a = online.step(waits[k])
@@ -47,7 +47,7 @@ def test_whole_plans_between_changes_keep_limits_and_join() -> None:
     online, rng = start(), np.random.default_rng(1)
     for _ in range(30):
         before = online.state()
-        assert online.retarget(rng.uniform(-1.0, 1.0, 2), rng.uniform(-0.4, 0.4, 2))
+        assert online.set_target(rng.uniform(-1.0, 1.0, 2), rng.uniform(-0.4, 0.4, 2))
         assert_same(before, online.state())
         assert tr.check(None, online.plan(), tolerance=1e-7, **LIMITS).ok  # type: ignore[arg-type]
         q, v, a = online.step(float(rng.uniform(0.05, 1.0)))
@@ -57,10 +57,10 @@ def test_whole_plans_between_changes_keep_limits_and_join() -> None:
 
 def test_a_target_is_reached_and_a_moving_one_is_passed_before_the_stop() -> None:
     online = start()
-    arrival = online.retarget([0.5, -0.5]).arrival
+    arrival = online.set_target([0.5, -0.5]).arrival
     q, v, a = online.step(arrival)
     assert_same((np.array([0.5, -0.5]), np.zeros(2), np.zeros(2)), (q.round(9), v.round(9), a.round(9)))
-    assert online.retarget([0.8, 0.0], [0.3, 0.2])
+    assert online.set_target([0.8, 0.0], [0.3, 0.2])
     q, v, _ = online.step(online.arrival - online.time)
     np.testing.assert_allclose(q, [0.8, 0.0], atol=1e-8)
     np.testing.assert_allclose(v, [0.3, 0.2], atol=1e-8)
@@ -73,34 +73,34 @@ def test_a_target_is_reached_and_a_moving_one_is_passed_before_the_stop() -> Non
 def test_a_missed_budget_keeps_the_previous_motion_and_is_reported() -> None:
     ticks = iter([0.0, 1e-4, 1.0, 1.5, 2.0, 2.0001])
     online = start(budget=1e-3, clock=lambda: next(ticks))
-    assert online.retarget([1.0, 1.0]).status == "accepted"
+    assert online.set_target([1.0, 1.0]).status == "accepted"
     online.step(0.3)
     before, end = online.state(), online.duration
-    late = online.retarget([-1.0, 0.0])
+    late = online.set_target([-1.0, 0.0])
     assert late.status == "late" and not late and "budget" in late.reason and late.calculation == 0.5
     assert online.missed == 1 and online.duration == end
     assert_same(before, online.state())
-    assert online.retarget([-1.0, 0.0]) and online.missed == 1
+    assert online.set_target([-1.0, 0.0]) and online.missed == 1
 
 
 def test_targets_beyond_limits_are_rejected_with_a_reason_and_the_motion_continues(panda: kd.Robot) -> None:
     online = tr.OnlineTrajectory(panda.random(seed=0), acceleration=8.0, jerk=60.0, robot=panda)
-    assert online.retarget(panda.random(seed=1))
+    assert online.set_target(panda.random(seed=1))
     online.step(0.2)
     before, end = online.state(), online.duration
     far, fast = panda.random(seed=2), np.zeros(7)
     far[3], fast[2] = 2.0, 3.0
     near = np.array(panda.limits.upper) - 1e-3
     for rejected, word in (
-        (online.retarget(far), "panda_joint4"),
-        (online.retarget(panda.random(seed=2), fast), "panda_joint3"),
-        (online.retarget(panda.random(seed=2), None, 20.0 * np.ones(7)), "acceleration"),
-        (online.retarget(near, 0.5 * panda.limits.velocity), "violate its position limit"),
+        (online.set_target(far), "panda_joint4"),
+        (online.set_target(panda.random(seed=2), fast), "panda_joint3"),
+        (online.set_target(panda.random(seed=2), None, 20.0 * np.ones(7)), "acceleration"),
+        (online.set_target(near, 0.5 * panda.limits.velocity), "violate its position limit"),
     ):
         assert rejected.status == "rejected" and word in rejected.reason
     for wrong in ([np.nan] * 7, [0.0] * 6):
         with pytest.raises(InputError):
-            online.retarget(wrong)
+            online.set_target(wrong)
     assert online.duration == end
     assert_same(before, online.state())
 
@@ -119,18 +119,18 @@ def test_starts_outside_the_limits_return_within_them(panda: kd.Robot) -> None:
     assert plan(t)[:, 0].max() <= q0[0] + braking
     assert np.abs(plan(plan.duration, 1)).max() < 1e-9
     online.step(0.05)
-    assert online.retarget(panda.random(seed=3))
+    assert online.set_target(panda.random(seed=3))
     online.step(online.arrival)
     assert kd.validation.within_limits(panda, online.state()[0], tolerance=1e-9)
 
 
 def test_targets_from_a_later_time_and_times_in_the_past() -> None:
     online = start()
-    assert online.retarget([1.0, 0.0], at=0.5)
+    assert online.set_target([1.0, 0.0], at=0.5)
     assert online.time == 0.5
-    assert online.retarget([0.0, 0.0], at=0.9) and online.start == 0.9
+    assert online.set_target([0.0, 0.0], at=0.9) and online.start == 0.9
     with pytest.raises(InputError, match="or later"):
-        online.retarget([0.0, 0.0], at=0.8)
+        online.set_target([0.0, 0.0], at=0.8)
     with pytest.raises(InputError, match="goes back"):
         online(0.2)
     samples = online.sample(0.1)
@@ -143,10 +143,10 @@ def test_a_floating_base_stays_while_joints_move(humanoid: kd.Robot) -> None:
     q = humanoid.random(2, seed=0)
     online = tr.OnlineTrajectory(q[0], acceleration=5.0, jerk=50.0, robot=humanoid)
     with pytest.raises(InputError, match="floating"):
-        online.retarget(q[1])
+        online.set_target(q[1])
     target = q[1].copy()
     target[:7] = q[0, :7]
-    assert online.retarget(target)
+    assert online.set_target(target)
     found, v, _ = online.step(online.arrival)
     np.testing.assert_allclose(found, target, atol=1e-8)
     np.testing.assert_array_equal(v[:6], np.zeros(6))

@@ -225,13 +225,13 @@ def test_of_many_problems_the_last_one_is_solved(panda: kd.Robot) -> None:
     try:
         world = World().snapshot()
         for share in np.linspace(0.0, 1.0, 50):
-            replanner.ask(Problem(LEFT, (1.0 - share) * LEFT + share * RIGHT, world))
+            replanner.submit(Problem(LEFT, (1.0 - share) * LEFT + share * RIGHT, world))
         wait_until(lambda: not replanner.busy, "all is solved")
         outcome = replanner.take()
         assert outcome is not None and outcome.plan is not None
         np.testing.assert_allclose(outcome.plan.path[-1], RIGHT, atol=1e-9)
         assert replanner.take() is None
-        replanner.ask(Problem(LEFT[:3], RIGHT, world))
+        replanner.submit(Problem(LEFT[:3], RIGHT, world))
         wait_until(lambda: not replanner.busy, "the error is known")
         wrong = replanner.take()
         assert wrong is not None and wrong.plan is None and "start" in wrong.error
@@ -257,11 +257,11 @@ def test_a_closed_replanner_drops_what_waits(panda: kd.Robot, monkeypatch: pytes
     monkeypatch.setattr("kinodyn.viewer.replanner.solve", slow)
     first, second = (Problem(panda.neutral(), panda.neutral(), World().snapshot()) for _ in range(2))
     replanner = Replanner(panda)
-    replanner.ask(first)
+    replanner.submit(first)
     assert started.wait(10.0)
-    replanner.ask(second)
+    replanner.submit(second)
     threading.Timer(0.05, proceed.set).start()
     replanner.close()
     assert not replanner.busy and solved == [first]
-    replanner.ask(second)
+    replanner.submit(second)
     assert not replanner.busy

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes
-from kinodyn.checks import nonnegative, not_overflown, numbers, positive
+from kinodyn.checks import nonnegative, not_overflowed, numbers, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -60,7 +60,7 @@ def capture_distance(
         nonnegative(name, value)
     # sum of L decay^k from k = 1 to N
     reach = foot_radius + step_length * decay * (1.0 - decay**n) / max(1.0 - decay, 1e-300)
-    return not_overflown("the distance", reach)
+    return not_overflowed("the distance", reach)
 
 
 def steps_to_capture(
@@ -193,7 +193,7 @@ def push_bound(polygon: ArrayLike, dcm: ArrayLike, direction: ArrayLike, omega: 
     reach = np.where(speed > 1e-12, room / np.where(speed > 1e-12, speed, 1.0), np.inf).min(axis=-1)
     mass, omega = positive("mass", mass), positive("omega", omega)
     result: Array = mass * omega * np.where((room >= 0).all(axis=-1), reach, 0.0)
-    return not_overflown("the impulse", result)
+    return not_overflowed("the impulse", result)
 
 
 def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: float, gravity: float = 9.81) -> float:
@@ -227,7 +227,7 @@ def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: f
     for name, value in values.items():
         positive(name, value)
     half = np.sqrt(inertia * angle / torque)
-    return float(not_overflown("the distance", torque / (mass * gravity) * np.expm1(-omega * half) ** 2))
+    return float(not_overflowed("the distance", torque / (mass * gravity) * np.expm1(-omega * half) ** 2))
 
 
 def strategy(margin: ArrayLike, *, hip: float = 0.0, step: float = 0.0, reserve: float = 0.0) -> NDArray[np.str_]:

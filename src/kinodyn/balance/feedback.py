@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
-from kinodyn.checks import not_overflown, numbers, positive
+from kinodyn.checks import not_overflowed, numbers, positive
 from kinodyn.errors import InputError
 
 
@@ -59,7 +59,7 @@ def dcm_feedback(
     if extra.ndim and extra.shape[-1] != 2:
         raise InputError(f"integral must be a number or (..., 2), got shape {extra.shape}")
     desired = numbers("zmp_reference", zmp_reference, 2) + (1.0 + gain / omega) * error + extra
-    not_overflown("the ZMP", desired)
+    not_overflowed("the ZMP", desired)
     return desired if polygon is None else nearest(polygon, desired)
 
 

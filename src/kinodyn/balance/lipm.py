@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import not_overflown, numbers, positive, same_shape
+from kinodyn.checks import not_overflowed, numbers, positive, same_shape
 from kinodyn.errors import InputError
 
 __all__ = [
@@ -90,7 +90,7 @@ def move(
         cosh, sinh = np.cosh(w * t), np.sinh(w * t)
         position = p + r * t + cosh * away + sinh / w * drift
         rate = r + w * sinh * away + cosh * drift
-    return not_overflown("the position", position), not_overflown("the velocity", rate)
+    return not_overflowed("the position", position), not_overflowed("the velocity", rate)
 
 
 def acceleration(com: ArrayLike, zmp: ArrayLike, omega: float) -> Array:

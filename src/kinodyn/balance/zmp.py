@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, broadcast, not_overflown, number, numbers
+from kinodyn.checks import as_pose, broadcast, not_overflowed, number, numbers
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.robot import Robot
 
@@ -192,7 +192,7 @@ def _without_moment(wrench: Array, about: Array, height: float, fill_value: Arra
     x = about[..., 0] + (drop * f[..., 0] - n[..., 1]) / upward
     y = about[..., 1] + (drop * f[..., 1] + n[..., 0]) / upward
     point: Array = np.stack([x, y, np.broadcast_to(float(height), x.shape)], axis=-1)
-    not_overflown("the ZMP", point)
+    not_overflowed("the ZMP", point)
     if fill_value is None:
         return point
     return np.where(pressed[..., None], point, numbers("fill_value", fill_value, 3))

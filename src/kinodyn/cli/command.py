@@ -80,9 +80,9 @@ def _run(name: str, function: Command, out: Sequence[str], given: dict[str, Any]
     except KeyboardInterrupt as stop:  # there is no result yet; typer would end without a message
         raise typer.Abort() from stop
     emit(result, destinations)
-    if result.afterwards is not None:
+    if result.on_finish is not None:
         with suppress(KeyboardInterrupt):
-            result.afterwards()
+            result.on_finish()
     raise typer.Exit(result.exit_code)
 
 

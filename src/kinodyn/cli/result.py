@@ -63,7 +63,7 @@ class CommandResult:
         False: the answer is negative (did not converge, fell, not reachable); exit code 1.
     interrupted : bool
         Ctrl-C was pressed and the values are partial; exit code 130.
-    afterwards : function or None
+    on_finish : function or None
         Called after everything is printed and written, such as a viewer; Ctrl-C ends it.
     writers : mapping of suffix -> function of a path
         Replace the default writer of `--out` for these file types.
@@ -80,7 +80,7 @@ class CommandResult:
     notes: list[str] = field(default_factory=list)
     ok: bool = True
     interrupted: bool = False
-    afterwards: Callable[[], object] | None = None
+    on_finish: Callable[[], object] | None = None
     writers: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
 
     @property

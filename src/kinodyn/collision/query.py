@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
-from kinodyn.collision.doubtful_pairs import doubtful_pairs
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.padding import NO_PADDING, LinkPadding
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.sphere_forms import Objects, SphereForm, make_form
 from kinodyn.collision.sphere_forms import Pairs as Pairs
+from kinodyn.collision.triangle_pairs import triangle_pairs
 from kinodyn.collision.world import World
 from kinodyn.description.types import Description
 from kinodyn.errors import InputError
@@ -81,9 +81,14 @@ def sphere_form(
     if key not in forms:
         if len(forms) >= MAX_FORMS:
             forms.clear()
-        doubtful = doubtful_pairs(robot)
         forms[key] = make_form(
-            robot, objects, allowed, shrink=shrink, resolution=resolution, doubtful=doubtful, padding=padding
+            robot,
+            objects,
+            allowed,
+            shrink=shrink,
+            resolution=resolution,
+            triangle_pairs=triangle_pairs(robot),
+            padding=padding,
         )
     return forms[key]
 

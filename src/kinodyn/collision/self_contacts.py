@@ -49,7 +49,7 @@ class SelfContacts:
         spheres = make_form(robot, (), frozenset())
         pairs = self_query(robot, spheres).pairs
         names = frozenset(frozenset((spheres.groups[a], spheres.groups[b])) for a, b in pairs)
-        self._form = make_form(robot, (), frozenset(), doubtful=names)
+        self._form = make_form(robot, (), frozenset(), triangle_pairs=names)
         self._query = self_query(robot, self._form)
         self.names = [(self._form.groups[a], self._form.groups[b]) for a, b in self._query.pairs]
 

@@ -25,7 +25,7 @@ class WorldObject(NamedTuple):
         Pose of the shape in the world, or in the frame that it is attached to. Read-only.
     attached_to : str or None
         The frame of the robot that it moves with.
-    touch : tuple of str
+    touch_links : tuple of str
         Links that may touch an attached object.
     """
 
@@ -33,7 +33,7 @@ class WorldObject(NamedTuple):
     shape: Shape
     pose: Array
     attached_to: str | None = None
-    touch: tuple[str, ...] = ()
+    touch_links: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         place = "" if self.attached_to is None else f", attached_to={self.attached_to!r}"

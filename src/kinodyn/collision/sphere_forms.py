@@ -65,7 +65,7 @@ def make_form(
     *,
     shrink: float = 0.0,
     resolution: float | None = None,
-    doubtful: Pairs = frozenset(),
+    triangle_pairs: Pairs = frozenset(),
     padding: LinkPadding = NO_PADDING,
 ) -> SphereForm:
     """Make the spheres of a robot and of attached objects.
@@ -82,7 +82,7 @@ def make_form(
         grow, and those of attached objects too.
     resolution
         Of the spheres [m], see `robot_spheres`.
-    doubtful
+    triangle_pairs
         Pairs of links that are checked by their triangles where their spheres overlap only slightly.
     padding
         Of the links, where they are checked against obstacles.
@@ -103,7 +103,7 @@ def make_form(
     larger = padded_covers(robot, objects, padding, resolution) if padding else {}
     padded = [part._replace(spheres=larger[part.name].spheres) for part in parts if part.name in larger]
     pairs = checked_pairs(robot, names, objects, allowed)
-    by_solids = [shrink >= 0.0 and frozenset((names[i], names[j])) in doubtful for i, j in pairs]
+    by_solids = [shrink >= 0.0 and frozenset((names[i], names[j])) in triangle_pairs for i, j in pairs]
     # tables know in which cells spheres of the usual resolution collide
     usual = {
         part.name for part in links if part.shrink == 0.0 and _has_default_resolution(robot, part.name, resolution)
@@ -168,7 +168,9 @@ def _in_body(part: _Part) -> Array:
 def checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> list[tuple[int, int]]:
     """Return the pairs of groups that must not touch: of links and attached objects."""
     free = set(allowed_pairs(robot).pairs | allowed)
-    free |= {frozenset((thing.name, link)) for thing in objects for link in (*thing.touch, str(thing.attached_to))}
+    free |= {
+        frozenset((thing.name, link)) for thing in objects for link in (*thing.touch_links, str(thing.attached_to))
+    }
     return [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
 
 

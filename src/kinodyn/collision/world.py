@@ -271,7 +271,7 @@ class World:
         name: str,
         frame: str,
         T_frame_object: Pose = None,
-        touch: Iterable[str] = (),
+        touch_links: Iterable[str] = (),
     ) -> None:
         """Attach an object to a frame of the robot, such as a grasped object to the hand.
 
@@ -284,7 +284,7 @@ class World:
         T_frame_object
             Pose of the object in the frame. By default its current pose is taken as the pose in the frame; to attach
             an object where it is in the world, give inverse(kinematics.pose(robot, q, frame)) @ world[name].pose.
-        touch
+        touch_links
             Names of links that may touch the object. The link of the frame always may.
 
         Raises
@@ -294,12 +294,12 @@ class World:
         """
         if not isinstance(frame, str) or not frame:
             raise InputError(f"frame must be the name of a frame of the robot, got {frame!r}")
-        links = (touch,) if isinstance(touch, str) else tuple(touch)
+        links = (touch_links,) if isinstance(touch_links, str) else tuple(touch_links)
         if not all(isinstance(link, str) for link in links):
-            raise InputError(f"touch must be names of links, got {touch!r}")
+            raise InputError(f"touch_links must be names of links, got {touch_links!r}")
         with self._objects.lock:
             pose = self[name].pose if T_frame_object is None else object_pose(T_frame_object)
-            self._objects.put(self[name]._replace(pose=pose, attached_to=frame, touch=links))
+            self._objects.put(self[name]._replace(pose=pose, attached_to=frame, touch_links=links))
 
     def detach(self, name: str, pose: Pose) -> None:
         """Detach an object from its frame and leave it in the world.
@@ -321,7 +321,7 @@ class World:
         with self._objects.lock:
             if self[name].attached_to is None:
                 raise InputError(f"the object {name!r} is not attached to a frame; move places it in the world")
-            self._objects.put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch=()))
+            self._objects.put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch_links=()))
 
     def pad_links(self, padding: float | Mapping[str, float], scale: float | Mapping[str, float] = 1.0) -> None:
         """Keep the links of the robot farther from the objects: enlarge them in all checks against the world.

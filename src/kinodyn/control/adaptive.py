@@ -27,8 +27,8 @@ class AdaptiveControl(SlidingController):
     them.
 
     Signals: "error", "s" (..., nv), "parameters" (..., 10): mass, mass * CoM, inertia of the payload about the link's
-    origin; "lyapunov_rate" [W], and with `truth` "lyapunov" [J]: s^T M s / 2 plus the weighted parameter error. With a
-    leak, or while a torque is saturated, it may rise.
+    origin; "lyapunov_rate" [W], and with `true_robot` "lyapunov" [J]: s^T M s / 2 plus the weighted parameter error.
+    With a leak, or while a torque is saturated, it may rise.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class AdaptiveControl(SlidingController):
         Adaptation rate [1/(J s)]: G is `rate` times the squared widths of the parameter bounds.
     leak : float
         Decay of the parameters, against drift caused by noise [1/s].
-    truth : Robot, optional
+    true_robot : Robot, optional
         The robot with its payload, where known as in a simulation; used for the signal "lyapunov" only.
     torque_limits : () or (n,), optional
         Of the actuated joints [N m, N]; by default those of the robot.
@@ -66,17 +66,17 @@ class AdaptiveControl(SlidingController):
         *,
         rate: float = 3.0,
         leak: float = 0.0,
-        truth: Robot | None = None,
+        true_robot: Robot | None = None,
         torque_limits: ArrayLike | None = None,
     ) -> None:
-        super().__init__(robot, target, gains, payload, truth, torque_limits)
+        super().__init__(robot, target, gains, payload, true_robot, torque_limits)
         self.leak = nonnegative("leak", leak)
         self._lower, self._upper = payload.bounds()
         self.adaptation = nonnegative("rate", rate) * (self._upper - self._lower) ** 2
         self._clock = Clock()
         self.parameters: Array = np.zeros(10)
-        if truth is not None:
-            self._true_parameters = (truth.inertial_parameters - robot.inertial_parameters)[self._columns]
+        if true_robot is not None:
+            self._true_parameters = (true_robot.inertial_parameters - robot.inertial_parameters)[self._columns]
 
     def reset(self) -> None:
         """Set the parameters to zero and clear the time."""
@@ -91,7 +91,7 @@ class AdaptiveControl(SlidingController):
         dissipated = ((self.damping + self.robot.damping) * s**2).sum(axis=-1)
         signals: Signals = {"error": error, "s": s, "parameters": self.parameters + np.zeros((*s.shape[:-1], 10))}
         signals["lyapunov_rate"] = -dissipated
-        if self.truth is not None and self.adaptation.all():
+        if self.true_robot is not None and self.adaptation.all():
             parameter_error = self.parameters - self._true_parameters
             signals["lyapunov"] = self.kinetic(state, s) + 0.5 * (parameter_error**2 / self.adaptation).sum(axis=-1)
         self._adapt(self._clock.step(t), Y, s)

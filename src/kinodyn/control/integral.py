@@ -34,7 +34,7 @@ class Integral:
         self.reset()
 
     def reset(self) -> None:
-        """Set the output to zero, and forget the time."""
+        """Set the output to zero and clear the time."""
         self.value: Array = np.zeros(self._n)
         self._clock = Clock()
 

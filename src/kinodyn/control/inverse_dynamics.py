@@ -216,9 +216,9 @@ class InverseDynamicsQP:
     def reset(self) -> None:
         """Clear the active set, and targets that tasks have taken from a state."""
         for task in self._tasks.values():
-            task.forget()
+            task.reset()
         if self._plan is not None:
-            self._plan.forget()
+            self._plan.reset()
 
 
 def _settings(**values: float) -> Array:

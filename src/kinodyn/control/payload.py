@@ -92,7 +92,7 @@ class SlidingController(TorqueController):
         target: JointTarget,
         gains: Gains,
         payload: Payload,
-        truth: Robot | None,
+        true_robot: Robot | None,
         torque_limits: ArrayLike | None,
     ) -> None:
         super().__init__(robot, torque_limits)
@@ -106,7 +106,7 @@ class SlidingController(TorqueController):
         if not (self.damping > 0).all():
             raise InputError("the damping of the gains must be positive")
         self.payload, self._columns = payload, payload.columns(robot)
-        self.truth = _check_truth(robot, truth)
+        self.true_robot = _check_true_robot(robot, true_robot)
 
     def errors(self, t: float, state: State) -> tuple[Array, Array, Array, Array]:
         """Compute the error e, s, v_r and its rate a_r, each (..., nv)."""
@@ -132,13 +132,15 @@ class SlidingController(TorqueController):
 
     def kinetic(self, state: State, s: Array) -> Array:
         """Compute s^T M s / 2 (...) with the true mass matrix."""
-        assert self.truth is not None
-        M = dynamics.mass_matrix(self.truth, state.q)
+        assert self.true_robot is not None
+        M = dynamics.mass_matrix(self.true_robot, state.q)
         energy: Array = 0.5 * (s * apply(M, s)).sum(axis=-1)
         return energy
 
 
-def _check_truth(robot: Robot, truth: Robot | None) -> Robot | None:
-    if truth is not None and (not isinstance(truth, Robot) or truth.parameter_links != robot.parameter_links):
-        raise InputError("truth must be a Robot with the same links as the model")
-    return truth
+def _check_true_robot(robot: Robot, true_robot: Robot | None) -> Robot | None:
+    if true_robot is not None and (
+        not isinstance(true_robot, Robot) or true_robot.parameter_links != robot.parameter_links
+    ):
+        raise InputError("true_robot must be a Robot with the same links as the model")
+    return true_robot

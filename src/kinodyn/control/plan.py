@@ -76,7 +76,7 @@ class ControlPlan:
         """Keep the active set for the next solve."""
         self._active = active
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Clear the active set."""
         self._active = np.zeros(0)
         self._contacts = None

@@ -27,15 +27,15 @@ class RobustControl(SlidingController):
     rho = abs(Y) width / 2 + margin, the largest torque by which the payload can differ from pi0. Outside the boundary
     layer s decreases; inside, the error is proportional to the width of the layer.
 
-    Signals: "error", "s", "bound" rho (..., nv), "sliding" (...): whether any s is outside the layer, and with `truth`
-    "lyapunov" [J], s^T M s / 2, and an upper bound of its rate, "lyapunov_rate" [W]: negative where every s is outside
-    the layer; inside the layer it may rise.
+    Signals: "error", "s", "bound" rho (..., nv), "sliding" (...): whether any s is outside the layer, and with
+    `true_robot` "lyapunov" [J], s^T M s / 2, and an upper bound of its rate, "lyapunov_rate" [W]: negative where every
+    s is outside the layer; inside the layer it may rise.
 
     Parameters
     ----------
     robot : Robot
         Without the payload; fixed base, joints of one axis.
-    target, gains, payload, truth, torque_limits
+    target, gains, payload, true_robot, torque_limits
         As for `AdaptiveControl`.
     layer : () or (nv,)
         Width of the boundary layer, in s [rad/s, m/s]. Torques chatter where it is thinner than rho dt / inertia, dt
@@ -59,10 +59,10 @@ class RobustControl(SlidingController):
         *,
         layer: ArrayLike = 0.1,
         margin: float = 0.0,
-        truth: Robot | None = None,
+        true_robot: Robot | None = None,
         torque_limits: ArrayLike | None = None,
     ) -> None:
-        super().__init__(robot, target, gains, payload, truth, torque_limits)
+        super().__init__(robot, target, gains, payload, true_robot, torque_limits)
         self.layer, self.margin = numbers("layer", layer), nonnegative("margin", margin)
         if self.layer.shape not in ((), (self.n,)) or not (self.layer > 0).all():
             raise InputError(f"layer must be a positive number or ({self.n},), got {layer!r}")
@@ -76,7 +76,7 @@ class RobustControl(SlidingController):
         tau = tau + apply(Y, self._middle) + self.damping * s + bound * np.clip(s / self.layer, -1.0, 1.0)
         signals: Signals = {"error": error, "s": s, "bound": bound}
         signals["sliding"] = (np.abs(s) > self.layer).any(axis=-1)
-        if self.truth is not None:
+        if self.true_robot is not None:
             signals["lyapunov"] = self.kinetic(state, s)
             # inside the layer the sliding term is smaller than the bound: the payload may prevail by the rest
             shortfall = bound * np.maximum(0.0, np.abs(s) - s**2 / self.layer) * (np.abs(s) < self.layer)

@@ -163,7 +163,7 @@ class WholeBody:
     def reset(self) -> None:
         """Reset the velocity, the warm start and the targets that tasks have taken from the first configuration."""
         for task in self.tasks:
-            task.forget()
+            task.reset()
         self._velocity = np.zeros(self.robot.nv)
         self._warm_start = self._cold_start
 

@@ -210,10 +210,10 @@ def as_ranges(numbers: Collection[int]) -> str:
 
 def shard_key(file: Path) -> tuple[str, int]:
     """Return the key of the job and the number of a shard, as its file says, without reading its columns."""
-    about = tables.read_about(file)
-    if not isinstance(about, dict) or "job" not in about:
+    metadata = tables.read_metadata(file)
+    if not isinstance(metadata, dict) or "job" not in metadata:
         raise InputError(f"{file} is not a shard of a job")
-    return str(about["job"]), int(about["shard"])
+    return str(metadata["job"]), int(metadata["shard"])
 
 
 def _require_same(path: Path, earlier: JobDescription, job: JobDescription) -> None:

@@ -58,7 +58,7 @@ def run_shard(
         trace = traceback.format_exc()[-MAX_TRACE:]
         return Outcome(index, 0, time.perf_counter() - begin, f"{type(error).__name__}: {error}"[:MAX_TRACE], trace)
     try:
-        tables.write(Path(file), columns, about={"job": key, "shard": index})
+        tables.write(Path(file), columns, metadata={"job": key, "shard": index})
     except InputError as error:
         return Outcome(index, 0, time.perf_counter() - begin, str(error), fatal=isinstance(error.__cause__, OSError))
     rows = len(next(iter(columns.values())))

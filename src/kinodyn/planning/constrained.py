@@ -167,7 +167,7 @@ class _OnSpheres:
             return None
         self.trees.allow(iterations)
         while (path := self.trees.search()) is not None:
-            if self.space.constraints.kept(path):
+            if self.space.constraints.satisfied_along(path):
                 return self._whole(path)
             self.trees.restart()
         return None
@@ -178,7 +178,7 @@ class _OnSpheres:
         shorter = self.trees.shortened()
         if not self.space.constraints.constraints:
             shorter = _straightened(self.owner, self.query, shorter)
-        return self._whole(shorter) if self.space.constraints.kept(shorter) else path
+        return self._whole(shorter) if self.space.constraints.satisfied_along(shorter) else path
 
     def _has_time(self) -> bool:
         return time.perf_counter() < self.owner.end
@@ -210,7 +210,7 @@ class _OnExactShapes:
             return None
         self.trees.allow(int(EXACT_FRACTION * iterations))
         while (path := self.trees.search()) is not None:
-            if space.constraints.kept(path) and space.exactly_free(path, owner.end):
+            if space.constraints.satisfied_along(path) and space.exactly_free(path, owner.end):
                 return path
             self.trees.restart()
         return None

@@ -72,7 +72,7 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     q = given.q
     if isinstance(goal, Mapping):
         return _JointTargets(space, tuple(goal), q[0], rng).search(end)
-    kept = q[constraints.keeps(q)]
+    kept = q[constraints.satisfied(q)]
     if not len(kept):
         return ConstrainedGoals(q, "goal_violates_constraint", f"the goal violates {constraints.violation(q[0])}")
     collisions = [space.colliding(row) for row in kept]

@@ -149,4 +149,4 @@ class ConstrainedSpace:
             if len(inner) < n - 1:
                 return None
             path[1:-1] = inner
-        return path if self.constraints.kept(path) else None
+        return path if self.constraints.satisfied_along(path) else None

@@ -132,13 +132,13 @@ class ConstraintSet:
         result: Array = (self.outside(q, rows) / (rows or self.rows).tolerances).max(axis=(-2, -1), initial=0.0)
         return result
 
-    def keeps(self, q: Array) -> NDArray[np.bool_]:
+    def satisfied(self, q: Array) -> NDArray[np.bool_]:
         """Return which configurations (..., nq) satisfy the constraints."""
         return np.asarray((self.excess(q) <= 1.0) & self.within_ranges(q))
 
-    def kept(self, path: Array) -> bool:
+    def satisfied_along(self, path: Array) -> bool:
         """Return whether a path (n, nq) satisfies the constraints, between its vertices too."""
-        return bool(self.keeps(self.samples(path)).all())
+        return bool(self.satisfied(self.samples(path)).all())
 
     def samples(self, path: Array) -> Array:
         """Return samples (m, nq) of a path (n, nq)."""

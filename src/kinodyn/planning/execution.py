@@ -15,9 +15,9 @@ from kinodyn.control.gains import Gains
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.planning.execution_run import ControllerFactory, Execution, ExecutionOptions, ExecutionRun
+from kinodyn.planning.motion_monitor import MotionMonitor
 from kinodyn.planning.plan import plan
 from kinodyn.planning.result import Plan
-from kinodyn.planning.watch import Watch
 from kinodyn.sim.native import NativeSimulator
 from kinodyn.sim.protocol import Simulator
 from kinodyn.trajectory.bounds import LimitLike
@@ -44,7 +44,7 @@ def execute(
     seed: int = 0,
     allowed: Iterable[Iterable[str]] | None = None,
     wait: float = 2.0,
-    settle: float = 0.5,
+    settling_time: float = 0.5,
     velocity: LimitLike | None = None,
     acceleration: LimitLike | None = None,
     jerk: LimitLike | None = None,
@@ -77,7 +77,7 @@ def execute(
         Arguments of each plan, see `plan`. The allowed pairs of a given plan stay.
     wait
         How long to wait at rest for a path [s].
-    settle
+    settling_time
         Time to come to rest at the goal [s].
     velocity, acceleration, jerk, torque
         Limits of braking and of new trajectories, see `Plan.trajectory`.
@@ -128,9 +128,9 @@ def execute(
         positive("max_error", max_error),
         integer("max_replans", max_replans),
         at_most("wait", nonnegative("wait", wait), MAX_TIME),
-        at_most("settle", nonnegative("settle", settle), MAX_TIME),
+        at_most("settling_time", nonnegative("settling_time", settling_time), MAX_TIME),
     )
-    return ExecutionRun(simulator, first, Watch(robot, watched, pairs, joints, first(0.0)), options).run()
+    return ExecutionRun(simulator, first, MotionMonitor(robot, watched, pairs, joints, first(0.0)), options).run()
 
 
 def _control_steps(control_dt: float, dt: float) -> int:

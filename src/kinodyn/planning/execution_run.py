@@ -19,9 +19,9 @@ from kinodyn.model.state import State
 from kinodyn.planning.connection import connected, within_torques
 from kinodyn.planning.curves import remaining, until
 from kinodyn.planning.joint_motions import JointMotions
+from kinodyn.planning.motion_monitor import MotionMonitor
 from kinodyn.planning.result import Plan
 from kinodyn.planning.timing import motion_limits
-from kinodyn.planning.watch import Watch
 from kinodyn.recording import Recording
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.recorder import Recorder
@@ -115,16 +115,16 @@ class ExecutionOptions:
     max_error: float
     max_replans: int
     wait: float
-    settle: float
+    settling_time: float
 
 
 class ExecutionRun:
     """A run: sense, check, decide, act, record."""
 
     def __init__(
-        self, simulator: Simulator, motion: PiecewisePolynomial, watch: Watch, options: ExecutionOptions
+        self, simulator: Simulator, motion: PiecewisePolynomial, monitor: MotionMonitor, options: ExecutionOptions
     ) -> None:
-        self.simulator, self.watch, self.options, self.robot = simulator, watch, options, simulator.robot
+        self.simulator, self.monitor, self.options, self.robot = simulator, monitor, options, simulator.robot
         self.reference, self.goal = Reference(motion), motion(motion.duration)
         self.controller = options.controller(self.reference)
         if not callable(self.controller):
@@ -136,7 +136,7 @@ class ExecutionRun:
         self.replans = self.replans_in_motion = self.unsafe_stops = 0
         self.began = simulator.time
         self.limits = motion_limits(self.robot, **options.limits)
-        self.joints = JointMotions(Space(self.robot), motion(0.0), watch.columns, self.limits.bounds)
+        self.joints = JointMotions(Space(self.robot), motion(0.0), monitor.columns, self.limits.bounds)
         self.planning_times: list[float] = []
         self.give_up = self.next_attempt = 0.0
 
@@ -178,21 +178,21 @@ class ExecutionRun:
         if asked_to_stop and self.phase in ("moving", "braking", "waiting"):
             self.reason = f"stop requested at {t:.3g} s"
             self._follow(t, self._stop(*(self.reference(t, order) for order in range(3))), "halting")
-        changed, at_rest = self.watch.changed(), t >= self.reference.end
+        changed, at_rest = self.monitor.changed(), t >= self.reference.end
         if self.phase == "moving" and changed and not at_rest:
-            reason = self.watch.blocking(remaining(self.reference.motion, t - self.reference.start))
+            reason = self.monitor.blocking(remaining(self.reference.motion, t - self.reference.start))
             if reason:
                 self._brake(t, reason)
-        elif self.phase == "moving" and t >= self.reference.end + self.options.settle:
+        elif self.phase == "moving" and t >= self.reference.end + self.options.settling_time:
             self._finish("done", "")
         elif self.phase == "braking" and at_rest:
             self.give_up = t + self.options.wait
             self._replan(t)
         elif self.phase == "waiting":
             self._wait(t)
-        elif self.phase == "halting" and t >= self.reference.end + self.options.settle:
+        elif self.phase == "halting" and t >= self.reference.end + self.options.settling_time:
             self._finish("stopped", self.reason)
-        elif self.phase == "aborting" and t >= self.reference.end + self.options.settle:
+        elif self.phase == "aborting" and t >= self.reference.end + self.options.settling_time:
             self._finish("aborted", self.reason)
 
     def _brake(self, t: float, reason: str) -> None:
@@ -200,7 +200,7 @@ class ExecutionRun:
         stop = self._stop(*(self.reference(t, order) for order in range(3)))
         self.reason = f"at {t:.3g} s the motion would collide: {reason}"
         self._follow(t, stop, "braking")
-        if self.watch.blocking(stop):
+        if self.monitor.blocking(stop):
             self.unsafe_stops += 1
         elif self.replans < self.options.max_replans:
             self._replan_in_motion(t, stop)
@@ -221,7 +221,7 @@ class ExecutionRun:
             self._follow(t, joined([until(stop, delay), after]) if delay > 0.0 else after, "moving")
 
     def _is_free(self, motion: PiecewisePolynomial) -> bool:
-        return within_torques(self.robot, motion, self.limits) and not self.watch.blocking(motion)
+        return within_torques(self.robot, motion, self.limits) and not self.monitor.blocking(motion)
 
     def _timer(self, found: Plan) -> Callable[[Array], PiecewisePolynomial]:
         return lambda path: replace(found, path=path).trajectory(**self.options.limits)

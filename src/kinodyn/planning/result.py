@@ -151,14 +151,14 @@ class Plan:
             nonnegative("blend", blend)
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed, self.resolution)
-        return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
+        return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, satisfied=self._satisfied())
 
-    def _keeps(self) -> Callable[[Array], NDArray[np.bool_]] | None:
+    def _satisfied(self) -> Callable[[Array], NDArray[np.bool_]] | None:
         """Return a function that checks the constraints at configurations (n, nq), None if there are none."""
         if not self.constraints:
             return None
         joints = [self.robot.joint(name) for name in self.group]
-        return ConstraintSet(self.robot, self.path[0], joints, self.constraints, self.path).keeps
+        return ConstraintSet(self.robot, self.path[0], joints, self.constraints, self.path).satisfied
 
     @check_types
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:

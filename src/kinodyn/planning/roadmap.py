@@ -170,10 +170,10 @@ class Roadmap:
         """Determine what has changed since the last plan."""
         old, new = self._known, _key(query)
         if old[1:] != new[1:]:
-            self._graph.forget(query, added=True, removed=True)
+            self._graph.invalidate(query, added=True, removed=True)
         elif old[0] != new[0]:
             before, after = set(map(id, self._query.snapshot.objects)), set(map(id, query.snapshot.objects))
-            self._graph.forget(query, added=bool(after - before), removed=bool(before - after))
+            self._graph.invalidate(query, added=bool(after - before), removed=bool(before - after))
         self._query, self._known = query, new
 
     def __repr__(self) -> str:

@@ -90,7 +90,7 @@ class Graph:
         self.states[edges] = np.where(query.motion_free(q0, q1, resolution), FREE, BLOCKED)
         self.checked += len(edges)
 
-    def forget(self, query: Query, added: bool, removed: bool) -> None:
+    def invalidate(self, query: Query, added: bool, removed: bool) -> None:
         """Check all vertices again after a change; motions become unknown.
 
         Free motions do so if something was added, blocked motions if something was removed.

@@ -67,7 +67,7 @@ def timed(
     *,
     blend: float = np.inf,
     allowed: Pairs = frozenset(),
-    keeps: Callable[[Array], NDArray[np.bool_]] | None = None,
+    satisfied: Callable[[Array], NDArray[np.bool_]] | None = None,
 ) -> PiecewisePolynomial:
     """Time a collision-free path.
 
@@ -82,7 +82,7 @@ def timed(
         Maximum reach of the blends [rad or m].
     allowed
         Pairs that may touch, as the query has them.
-    keeps
+    satisfied
         Returns which configurations (n, nq) satisfy constraints, as the path does; blends are checked at samples.
 
     Raises
@@ -109,7 +109,7 @@ def timed(
         duration = motion.trajectory.duration
         if len(segments) and not MIN_DURATION <= duration <= MAX_DURATION:
             raise InputError(f"the limits give a motion of {duration:g} s; choose others")
-        blocked = _blocked_blends(checks, touches, motion, keeps)
+        blocked = _blocked_blends(checks, touches, motion, satisfied)
         reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
         slower = _slower(robot, motion, limits) if limits.torque else None
         if slower is not None:
@@ -133,7 +133,7 @@ def _blocked_blends(
     checks: ExactCurves,
     touches: NDArray[np.bool_],
     motion: BlendedMotion,
-    keeps: Callable[[Array], NDArray[np.bool_]] | None,
+    satisfied: Callable[[Array], NDArray[np.bool_]] | None,
 ) -> NDArray[np.intp]:
     """Return the corners whose blends are not free, or violate constraints.
 
@@ -143,10 +143,10 @@ def _blocked_blends(
     if not len(pieces):
         return pieces
     free = checks.pieces_free(motion.trajectory, pieces, touches[(motion.part[pieces] + 1) // 2])
-    if keeps is not None:
+    if satisfied is not None:
         first, last = motion.trajectory.knots[pieces], motion.trajectory.knots[pieces + 1]
         t = first[:, None] + (last - first)[:, None] * np.linspace(0.0, 1.0, PIECE_SAMPLES)
-        free &= keeps(motion.trajectory(t.ravel())).reshape(t.shape).all(axis=1)
+        free &= satisfied(motion.trajectory(t.ravel())).reshape(t.shape).all(axis=1)
     return np.unique((motion.part[pieces[~free]] + 1) // 2)
 
 

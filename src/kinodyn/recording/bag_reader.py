@@ -41,41 +41,41 @@ def load(
             raise InputError(f"topics must have the keys {', '.join(names)}, got {key!r}")
         names[key] = topic
     with read_bag(path) as bag:
-        about = _read_about(bag)
-        if about is not None and robot is None and topics is None:
-            return build(**_own_fields(bag, about, str(path)))
+        metadata = _read_metadata(bag)
+        if metadata is not None and robot is None and topics is None:
+            return build(**_own_fields(bag, metadata, str(path)))
         fields = states_of(bag, names, robot, str(path))
     return build(**fields)
 
 
-def _read_about(bag: Bag) -> dict[str, Any] | None:
+def _read_metadata(bag: Bag) -> dict[str, Any] | None:
     if bag.topics.get(ABOUT) != TYPES[ABOUT]:
         return None
     first = next(iter(bag.messages([ABOUT])), None)
     if first is None or len(first.message.data) > MAX_ABOUT:
         return None
     try:
-        about = json.loads(first.message.data)
+        metadata = json.loads(first.message.data)
     except (ValueError, RecursionError):
         return None
-    known = isinstance(about, dict) and about.get("kind") == KIND and about.get("version") == VERSION
-    return about if known else None
+    known = isinstance(metadata, dict) and metadata.get("kind") == KIND and metadata.get("version") == VERSION
+    return metadata if known else None
 
 
-def _own_fields(bag: Bag, about: dict[str, Any], path: str) -> dict[str, Any]:
+def _own_fields(bag: Bag, metadata: dict[str, Any], path: str) -> dict[str, Any]:
     """Return the fields of a bag that `save` wrote: exactly those of the recording, up to a nanosecond."""
     try:
-        described = {name: about[name] for name in ("robot", "status", "reason")}
-        described |= {name: tuple(about[name]) for name in ("q_names", "v_names")}
-        topics = {topic: (group, entry) for _, (group, _) in GROUPS.items() for topic, entry in about[group].items()}
+        described = {name: metadata[name] for name in ("robot", "status", "reason")}
+        described |= {name: tuple(metadata[name]) for name in ("q_names", "v_names")}
+        topics = {topic: (group, entry) for _, (group, _) in GROUPS.items() for topic, entry in metadata[group].items()}
         rows = _rows(bag, topics)
-        times = np.array([time - int(about["shift"]) for time in rows.pop("times")], dtype=np.int64) / GIGA
+        times = np.array([time - int(metadata["shift"]) for time in rows.pop("times")], dtype=np.int64) / GIGA
         arrays: dict[str, Any] = {"time": times, **{name: np.array(rows.pop(name)) for name in ("q", "v", "tau")}}
         groups: dict[str, dict[str, Array]] = {group: {} for group, _ in GROUPS.values()}
         for topic, (group, (name, *shape)) in topics.items():
             groups[group][name] = np.array(rows[topic]).reshape(len(times), *shape)
         constants = {
-            group: {name: np.array(_finite(values), dtype=float) for name, values in about[group].items()}
+            group: {name: np.array(_finite(values), dtype=float) for name, values in metadata[group].items()}
             for group in ("limits", "terrain")
         }
         for name, values in constants["limits"].items():

@@ -36,7 +36,7 @@ def save(fields: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
         path,
         {**{name: fields[name] for name in REQUIRED}, **_prefixed(fields, SAMPLED)},
         labels=labels,
-        about={"kind": KIND, "version": VERSION, **{name: fields[name] for name in names}, **_body(fields["body"])},
+        metadata={"kind": KIND, "version": VERSION, **{name: fields[name] for name in names}, **_body(fields["body"])},
         constants=_prefixed(fields, CONSTANT),
     )
 
@@ -48,9 +48,9 @@ def _body(body: RecordedBody | None) -> dict[str, Any]:
 def load(path: str | os.PathLike[str], build: Callable[..., T], max_bytes: int) -> T:
     """Read the fields of a recording and pass them to `build`; see `Recording.load`."""
     file = Path(path)
-    columns, about = tables.read(file, suffixes=(".npz", ".parquet"), max_bytes=max_bytes)
+    columns, metadata = tables.read(file, suffixes=(".npz", ".parquet"), max_bytes=max_bytes)
     try:
-        return build(**_fields(about, columns))
+        return build(**_fields(metadata, columns))
     except (InputError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as cause:
         raise InputError(f"{file} is not a recording: {cause}") from cause
 
@@ -59,12 +59,12 @@ def _prefixed(fields: Mapping[str, Any], groups: dict[str, str]) -> dict[str, Ar
     return {f"{prefix}.{name}": array for group, prefix in groups.items() for name, array in fields[group].items()}
 
 
-def _fields(about: Any, arrays: tables.Columns) -> dict[str, Any]:
-    if not isinstance(about, dict) or about.get("kind") != KIND:
+def _fields(metadata: Any, arrays: tables.Columns) -> dict[str, Any]:
+    if not isinstance(metadata, dict) or metadata.get("kind") != KIND:
         raise InputError("it has no header of a recording")
-    if about.get("version") != VERSION:
-        raise InputError(f"it has version {about.get('version')!r}; this kinodyn reads version {VERSION}")
-    texts = (about["robot"], about["reason"], *about["q_names"], *about["v_names"])
+    if metadata.get("version") != VERSION:
+        raise InputError(f"it has version {metadata.get('version')!r}; this kinodyn reads version {VERSION}")
+    texts = (metadata["robot"], metadata["reason"], *metadata["q_names"], *metadata["v_names"])
     if not all(isinstance(text, str) for text in texts):
         raise InputError("its names must be strings")
     groups: dict[str, Any] = {attribute: {} for attribute in (*SAMPLED, *CONSTANT)}
@@ -73,9 +73,9 @@ def _fields(about: Any, arrays: tables.Columns) -> dict[str, Any]:
         prefix, _, name = key.partition(".")
         if key not in REQUIRED:
             groups[attributes[prefix]][name] = array
-    described: dict[str, Any] = {name: about[name] for name in ("robot", "status", "reason")}
-    described |= {name: tuple(about[name]) for name in ("q_names", "v_names")}
-    if "body" in about:
-        described["body"] = RecordedBody.from_json(about["robot"], about["body"])
+    described: dict[str, Any] = {name: metadata[name] for name in ("robot", "status", "reason")}
+    described |= {name: tuple(metadata[name]) for name in ("q_names", "v_names")}
+    if "body" in metadata:
+        described["body"] = RecordedBody.from_json(metadata["robot"], metadata["body"])
     common: dict[str, Any] = {name: arrays[name] for name in REQUIRED}
     return {**described, **common, **groups}

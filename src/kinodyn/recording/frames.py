@@ -14,7 +14,7 @@ def to_pandas(recording: Recording) -> Any:
     """Return a DataFrame; see `Recording.to_pandas`."""
     if recording.batch:
         raise InputError(f"recording must be of one simulation, got a batch {recording.batch}; member(k) selects one")
-    columns = tables.spread(dict(recording.arrays()), _labels(recording))
+    columns = tables.split_columns(dict(recording.arrays()), _labels(recording))
     time = columns.pop("time")
     pandas = _module("pandas")
     return pandas.DataFrame(columns, index=pandas.Index(time, name="time"))

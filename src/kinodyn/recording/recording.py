@@ -385,9 +385,9 @@ class Recording:
         return replace(self, **arrays, **groups)
 
 
-def _numbers(name: str, value: ArrayLike, truth: bool = False) -> Array:
+def _numbers(name: str, value: ArrayLike, boolean: bool = False) -> Array:
     # a writable copy: many functions of SciPy do not accept read-only arrays
-    return reals(name, value).astype(bool if truth else np.float64)
+    return reals(name, value).astype(bool if boolean else np.float64)
 
 
 def _check(recording: Recording) -> None:

@@ -13,7 +13,7 @@ from kinodyn.retarget.example import example_motion
 from kinodyn.retarget.human import Human
 from kinodyn.retarget.keypoints import key_points
 from kinodyn.retarget.motion import Motion
-from kinodyn.retarget.playback import Playback, impossible, play
+from kinodyn.retarget.playback import Playback, play, unsupported_parts
 from kinodyn.retarget.reading import read
 from kinodyn.retarget.report import Report
 from kinodyn.retarget.result import Retargeted
@@ -27,7 +27,7 @@ __all__ = [
     "Report",
     "Retargeted",
     "example_motion",
-    "impossible",
+    "unsupported_parts",
     "key_points",
     "play",
     "read",

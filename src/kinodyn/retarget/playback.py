@@ -127,7 +127,7 @@ def play(
     simulator = make_simulator(body, engine, **options)
     controller = WalkingController(body, upper_body=UpperBody([task]))
     require_strong(body)
-    notes = impossible(clip, body)
+    notes = unsupported_parts(clip, body)
     clip = _upright(clip, body)
     commands, too_fast = _commands(clip, controller)
     player = _Player(controller, task, clip)
@@ -148,7 +148,7 @@ def play(
 
 
 @check_types
-def impossible(clip: Retargeted, body: Biped) -> tuple[str, ...]:
+def unsupported_parts(clip: Retargeted, body: Biped) -> tuple[str, ...]:
     """List the parts of a clip that the walking controller does not reproduce.
 
     Parameters

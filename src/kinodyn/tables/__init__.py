@@ -13,12 +13,12 @@ from kinodyn.tables.columns import (
     as_floats,
     reject_repeated,
     side_by_side,
-    spread,
+    split_columns,
     stack,
 )
 from kinodyn.tables.files import SUFFIXES, read, read_npz, read_rows, row_count, write
 from kinodyn.tables.output import check_writable, write_file, write_text
-from kinodyn.tables.parquet import read_about
+from kinodyn.tables.parquet import read_metadata
 
 __all__ = [
     "MAX_BYTES",
@@ -30,13 +30,13 @@ __all__ = [
     "as_floats",
     "check_writable",
     "read",
-    "read_about",
+    "read_metadata",
     "read_npz",
     "read_rows",
     "reject_repeated",
     "row_count",
     "side_by_side",
-    "spread",
+    "split_columns",
     "stack",
     "write",
     "write_file",

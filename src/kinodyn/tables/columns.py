@@ -20,13 +20,13 @@ Labels: TypeAlias = Mapping[str, Sequence[str]]
 
 
 class Table(NamedTuple):
-    """The content of a file: arrays by name, and what the file says about them."""
+    """The content of a file: arrays by name, and metadata."""
 
     columns: Columns  # (n,) or (n, ...); under the name "" a CSV file whose first line has no names
-    about: Any  # JSON value, None if there is none
+    metadata: Any  # JSON value, None if there is none
 
 
-def spread(arrays: Mapping[str, Any], labels: Labels | None = None) -> Columns:
+def split_columns(arrays: Mapping[str, Any], labels: Labels | None = None) -> Columns:
     """Split arrays (n, ...) into columns (n,), named `name.0.label`."""
     columns: Columns = {}
     for name, given in arrays.items():

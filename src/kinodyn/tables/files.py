@@ -14,7 +14,7 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.checks import as_path, integer
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.tables.columns import MAX_BYTES, Columns, Labels, Table, check_size, spread
+from kinodyn.tables.columns import MAX_BYTES, Columns, Labels, Table, check_size, split_columns
 from kinodyn.tables.csv_files import csv_text, read_csv
 from kinodyn.tables.output import write_file
 from kinodyn.tables.parquet import parquet_row_count, parquet_rows, read_parquet, write_parquet
@@ -66,7 +66,7 @@ def write(
     arrays: Mapping[str, Any],
     *,
     labels: Labels | None = None,
-    about: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
     constants: Mapping[str, Array] | None = None,
 ) -> None:
     """Write a table; `read` returns the same numbers.
@@ -79,7 +79,7 @@ def write(
         Arrays (n, ...) by name, a row for each sample.
     labels
         Labels of the last axis of arrays, by name; others are numbered.
-    about
+    metadata
         JSON values that describe the table, for NPZ and Parquet.
     constants
         Arrays without a row for each sample, for NPZ and Parquet.
@@ -89,13 +89,13 @@ def write(
     given = {name: np.asarray(array) for name, array in arrays.items()}
     fixed = {name: np.asarray(array) for name, array in (constants or {}).items()}
     if suffix == ".npz":
-        described = {} if about is None else {"about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)}
+        described = {} if metadata is None else {"about": np.frombuffer(json.dumps(metadata).encode(), dtype=np.uint8)}
         write_file(file, lambda stream: np.savez_compressed(stream, **described, **given, **fixed))  # type: ignore[arg-type]
     elif suffix == ".csv":
-        content = csv_text(spread(given, labels))
+        content = csv_text(split_columns(given, labels))
         write_file(file, lambda stream: stream.write(content.encode()))
     elif suffix == ".parquet":
-        write_parquet(file, given, labels or {}, about, fixed)
+        write_parquet(file, given, labels or {}, metadata, fixed)
     else:
         raise InputError(f"{file} ends in {file.suffix!r}; tables end in {', '.join(SUFFIXES)}")
 

@@ -1,4 +1,4 @@
-"""Tables in Parquet files. What the file says about its arrays is in the metadata of its schema."""
+"""Tables in Parquet files. The metadata of a table is part of the schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.tables.columns import Columns, Labels, Table, check_size, column_names, reject_repeated, spread
+from kinodyn.tables.columns import Columns, Labels, Table, check_size, column_names, reject_repeated, split_columns
 from kinodyn.tables.output import write_file
 
 
@@ -37,17 +37,17 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
         raise InputError(f"{path} cannot be read as Parquet: {cause}") from cause
 
 
-def write_parquet(file: Path, arrays: Columns, labels: Labels, about: Any, constants: Columns) -> None:
+def write_parquet(file: Path, arrays: Columns, labels: Labels, metadata: Any, constants: Columns) -> None:
     """Write arrays (n, ...) as columns, and constants with their description in the metadata."""
     arrow, parquet = pyarrow_modules()
-    content = arrow.table(spread(arrays, labels))
-    if about is not None:
+    content = arrow.table(split_columns(arrays, labels))
+    if metadata is not None:
         layout = {
             name: {"shape": array.shape[1:], "columns": column_names(name, array.shape[1:], labels)}
             for name, array in arrays.items()
         }
         fixed = {name: array.tolist() for name, array in constants.items()}
-        text = json.dumps({"about": about, "layout": layout, "constants": fixed})
+        text = json.dumps({"about": metadata, "layout": layout, "constants": fixed})
         content = content.replace_schema_metadata({b"kinodyn": text.encode()})
     # dictionaries of measured numbers, which hardly repeat, only cost time
     repeated = [column.name for column in content.schema if not arrow.types.is_floating(column.type)]
@@ -57,9 +57,11 @@ def write_parquet(file: Path, arrays: Columns, labels: Labels, about: Any, const
 def read_parquet(file: Path, most: int) -> Table:
     """Read a Parquet file."""
     with _opened(file) as opened:
-        about = opened.metadata
-        declared = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
-        check_size(file, max(declared, 8 * about.num_rows * about.num_columns), most)  # repeated values are stored once
+        stored = opened.metadata
+        declared = sum(stored.row_group(k).total_byte_size for k in range(stored.num_row_groups))
+        check_size(
+            file, max(declared, 8 * stored.num_rows * stored.num_columns), most
+        )  # repeated values are stored once
         content = opened.read()
     return _table(file, content)
 
@@ -81,8 +83,8 @@ def parquet_rows(file: Path, start: int, stop: int) -> Columns:
     return {name: column for name, column in columns.items() if len(column) == stop - start}
 
 
-def read_about(path: str | os.PathLike[str]) -> Any:
-    """Read what a Parquet file says about its table, without its columns.
+def read_metadata(path: str | os.PathLike[str]) -> Any:
+    """Read the metadata of a table in a Parquet file, without its columns.
 
     Parameters
     ----------
@@ -95,9 +97,9 @@ def read_about(path: str | os.PathLike[str]) -> Any:
         None if it says nothing.
     """
     with _opened(path) as opened:
-        metadata = opened.schema_arrow.metadata or {}
+        schema = opened.schema_arrow.metadata or {}
     try:
-        described = json.loads(metadata.get(b"kinodyn", b"null"))
+        described = json.loads(schema.get(b"kinodyn", b"null"))
     except ValueError as cause:
         raise InputError(f"{path} cannot be read as Parquet: {cause}") from cause
     return described.get("about") if isinstance(described, dict) else None

@@ -75,5 +75,5 @@ class CustomTask(EvaluatedRows, Task):
     def prepare(self, robot: Robot, q: Array) -> None:
         pass  # the target is part of the function
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         pass

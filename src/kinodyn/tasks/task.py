@@ -100,7 +100,7 @@ class Task(Motion, Rows):
         if self._target is None:
             self._target = frozen(self.measure(robot, q))
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Clear a target that was taken from a configuration."""
         if self.follows:
             self.target = None

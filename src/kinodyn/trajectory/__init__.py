@@ -10,7 +10,7 @@ from kinodyn.trajectory.base import JointTrajectory, Samples, TimedPath, Traject
 from kinodyn.trajectory.check import LimitCheck, LimitViolation, check
 from kinodyn.trajectory.jerk_limited import jerk_limited
 from kinodyn.trajectory.linear_segments import linear_segments
-from kinodyn.trajectory.online import OnlineTrajectory, RetargetResult
+from kinodyn.trajectory.online import OnlineTrajectory, TargetUpdate
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.polynomial import cubic, hermite, minimum_jerk, polynomial, quintic
 from kinodyn.trajectory.retime import RetimeResult, retime
@@ -26,7 +26,7 @@ __all__ = [
     "LimitViolation",
     "OnlineTrajectory",
     "PiecewisePolynomial",
-    "RetargetResult",
+    "TargetUpdate",
     "RetimeResult",
     "Samples",
     "TimeOptimalResult",

@@ -28,8 +28,8 @@ State = tuple[Array, Array, Array]
 
 @displayed
 @dataclass(frozen=True)
-class RetargetResult:
-    """Result of `OnlineTrajectory.retarget`; true in a boolean context when the target was accepted.
+class TargetUpdate:
+    """Result of `OnlineTrajectory.set_target`; true in a boolean context when the target was accepted.
 
     Attributes
     ----------
@@ -81,17 +81,17 @@ class OnlineTrajectory:
     Attributes
     ----------
     time : float
-        Current time: that of the last `step` or `retarget`, at which new targets take effect [s].
+        Current time: that of the last `step` or `set_target`, at which new targets take effect [s].
     missed : int
         Number of late targets.
 
     Examples
     --------
     >>> online = OnlineTrajectory([0.0], velocity=1.0, acceleration=2.0, jerk=10.0)
-    >>> online.retarget([1.0]).status
+    >>> online.set_target([1.0]).status
     'accepted'
     >>> q, v, a = online.step(0.5)
-    >>> bool(online.retarget([-1.0])), online.arrival > 1.0
+    >>> bool(online.set_target([-1.0])), online.arrival > 1.0
     (True, True)
     """
 
@@ -155,9 +155,9 @@ class OnlineTrajectory:
         return float(self._starts[0])
 
     @check_types
-    def retarget(
+    def set_target(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, at: float | None = None
-    ) -> RetargetResult:
+    ) -> TargetUpdate:
         """Set a new target state.
 
         A target outside the limits is rejected with a reason, and the previous motion continues.
@@ -173,7 +173,7 @@ class OnlineTrajectory:
 
         Returns
         -------
-        RetargetResult
+        TargetUpdate
 
         Raises
         ------
@@ -193,11 +193,11 @@ class OnlineTrajectory:
         if took > self._budget:
             self.missed += 1
             why = f"planning took {took:.2e} s, the budget is {self._budget:.2e} s; the previous motion continues"
-            return RetargetResult("late", why, took, arrival)
+            return TargetUpdate("late", why, took, arrival)
         if reason:
-            return RetargetResult("rejected", reason, took, arrival)
+            return TargetUpdate("rejected", reason, took, arrival)
         self._set(now, plans)
-        return RetargetResult("accepted", "", took, arrival)
+        return TargetUpdate("accepted", "", took, arrival)
 
     def step(self, dt: float) -> State:
         """Advance the time and return the state there.

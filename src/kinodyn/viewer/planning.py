@@ -130,7 +130,7 @@ class Planning:
             begin, dict(self._poses) if wanted is None else wanted, self.world.snapshot(), self.problem.settings
         )
         self._replanner = self._replanner or Replanner(self.robot)
-        self._replanner.ask(self.problem)
+        self._replanner.submit(self.problem)
 
     @property
     def busy(self) -> bool:
@@ -312,7 +312,7 @@ def as_world(world: World | WorldSnapshot | None) -> World:
     for thing in snapshot_of(world):
         made.add(thing.name, thing.shape, thing.pose)
         if thing.attached_to is not None:
-            made.attach(thing.name, thing.attached_to, thing.pose, thing.touch)
+            made.attach(thing.name, thing.attached_to, thing.pose, thing.touch_links)
     return made
 
 

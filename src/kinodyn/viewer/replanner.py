@@ -96,7 +96,7 @@ class Replanner:
         with self._wake:
             return self._busy or self._waiting is not None
 
-    def ask(self, problem: Problem) -> None:
+    def submit(self, problem: Problem) -> None:
         """Solve a problem, in place of one that is still waiting; nothing once it is closed.
 
         Parameters

@@ -70,7 +70,7 @@ class FootstepGenerator:
         if following_velocity and (np.abs(change) <= STEADY * self.timing.max_velocity).all():
             self._correction.observe(t, step, self.velocity)
         else:
-            self._correction.forget_strides()
+            self._correction.clear_strides()
 
     def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits, StepTiming]:
         """Return a goal (3,), limits and durations of the steps towards it, or raise InputError."""

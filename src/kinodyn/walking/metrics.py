@@ -24,10 +24,10 @@ class WalkMetrics:
 
     def __init__(self, body: Biped, recording: Recording, fallen: float | None) -> None:
         self.body, self.recording = body, recording
-        self.upto = len(recording)
+        self.end = len(recording)
         if fallen is not None:
-            self.upto = max(2, int(np.searchsorted(recording.time, fallen)))
-        self.q, self.time = recording.q[: self.upto], recording.time[: self.upto]
+            self.end = max(2, int(np.searchsorted(recording.time, fallen)))
+        self.q, self.time = recording.q[: self.end], recording.time[: self.end]
         self.com = kinematics.com(body.robot, self.q)
         self.stance = self.signal("stance") > 0
         turned = from_quaternion(self.q[:, 3:7]) @ body.base[:3, :3].T  # since the stance
@@ -37,7 +37,7 @@ class WalkMetrics:
 
     def signal(self, name: str) -> Array:
         """Return a recorded signal, up to a fall."""
-        return np.asarray(self.recording.signals[name])[: self.upto]
+        return np.asarray(self.recording.signals[name])[: self.end]
 
     def distance(self) -> float:
         """Measure the displacement of the CoM along the ground [m]."""
@@ -69,7 +69,7 @@ class WalkMetrics:
 
         On feet at different heights it is the mean of the ZMPs in the planes of the feet, weighted with their loads.
         """
-        recording, feet, rows = self.recording, list(self.body.feet.values()), np.arange(10, self.upto, 10)
+        recording, feet, rows = self.recording, list(self.body.feet.values()), np.arange(10, self.end, 10)
         pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * self.body.weight
         rows = rows[pressed]
         points = self._zmp(rows)
@@ -97,11 +97,11 @@ class WalkMetrics:
 
         A foot that rolls over its toes does not slip: its heel has left the ground.
         """
-        worst, settle = 0.0, max(1, round(SETTLING_TIME / float(self.time[1] - self.time[0])))
+        worst, settling_samples = 0.0, max(1, round(SETTLING_TIME / float(self.time[1] - self.time[0])))
         for column, (side, T) in zip(self.stance.T, self.soles.items(), strict=True):
             corners = np.column_stack([self.body.feet[side].corners, np.zeros(len(self.body.feet[side].corners))])
             for begin, end in _stretches(column):
-                poses = T[begin + settle : end]
+                poses = T[begin + settling_samples : end]
                 points = corners @ np.swapaxes(poses[:, :3, :3], 1, 2) + poses[:, None, :3, 3]
                 if len(points):
                     worst = max(worst, sliding(points, np.median(poses[:, :3, 2], axis=0)))
@@ -123,7 +123,7 @@ class WalkMetrics:
     def torques(self) -> dict[str, float]:
         """Find the largest torque of each joint as a fraction of its limit."""
         robot = self.body.robot
-        largest = np.abs(self.recording.tau[: self.upto]).max(axis=0)
+        largest = np.abs(self.recording.tau[: self.end]).max(axis=0)
         shares = largest / np.where(
             largest > 0.0, robot.limits.effort, 1.0
         )  # joints without a motor have none of either
@@ -138,7 +138,7 @@ class WalkMetrics:
         distance = self.distance()
         if distance < MIN_DISTANCE:
             return float("nan")
-        power = np.abs(self.recording.tau[: self.upto] * self.recording.v[: self.upto]).sum(axis=-1)
+        power = np.abs(self.recording.tau[: self.end] * self.recording.v[: self.end]).sum(axis=-1)
         return float(power @ np.gradient(self.time) / (self.body.weight * distance))
 
     def goal_offset(self, goal: Array) -> tuple[float, float]:

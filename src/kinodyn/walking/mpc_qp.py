@@ -58,13 +58,13 @@ class MPCProblem:
         flat[size : n * size : size + 1] -= rate[1:]
         g = np.zeros(2 * size + 1)
         g[:-1] = np.multiply.outer(-weights.terminal * self.effect, self.off).reshape(-1)
-        g[-1] = weights.miss
+        g[-1] = weights.slack
         if before is not None:
             flat[0] += rate[0]
             g[:2] -= rate[0] * (before - grid.zmp[0])
         H = np.zeros((2 * size + 1, 2 * size + 1))
         H[:-1:2, :-1:2] = H[1:-1:2, 1:-1:2] = inner
-        H[-1, -1] = weights.miss
+        H[-1, -1] = weights.slack
         self.H, self.g = H, g
 
     def solve(self, limits: StepLimits | None, travel: float) -> qp.QPResult:

@@ -32,9 +32,9 @@ class SpeedCorrection:
     def reset(self) -> None:
         """Forget everything, after a new command."""
         self.factor = self.turn_factor = 1.0
-        self.forget_strides()
+        self.clear_strides()
 
-    def forget_strides(self) -> None:
+    def clear_strides(self) -> None:
         """Begin a new stride at the next touchdown."""
         self._landed.clear()
 

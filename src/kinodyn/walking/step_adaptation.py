@@ -115,9 +115,9 @@ def adapt_step(
     # DCM offset at touchdown minus the planned one = E x + e with x = (shift, tau / nominal - 1, slack)
     E = np.column_stack([-np.eye(2), away, np.zeros(2)])
     e = away + p - planned.position - b
-    H = own.dcm * E.T @ E + np.diag([own.position, own.position, own.time, own.miss])
+    H = own.dcm * E.T @ E + np.diag([own.position, own.position, own.time, own.slack])
     g = own.dcm * E.T @ e
-    g[3] += own.miss
+    g[3] += own.slack
     A, lower, upper = _rows(E, e + b, stance, planned, omega, limits, next_shortest, numbers("foot", foot, 2), travel)
     lower[0], upper[0] = (np.exp(omega * np.array([shortest, longest])) / nominal) - 1.0
     answer = qp.solve(H, g, A, lower, upper)

@@ -145,7 +145,7 @@ def walk(
         duration=duration,
         distance=distance,
         goal=goal,
-        ground=None if terrain is None else seen_by_planner(terrain, map, seed),
+        ground=None if terrain is None else planner_map(terrain, map, seed),
     )
     require_feasible(controller.planner, schedule.checked_velocity)
     acting: ObservationController = schedule
@@ -168,7 +168,7 @@ def walk(
     return measure(schedule, recording, time.perf_counter() - begin)
 
 
-def seen_by_planner(
+def planner_map(
     terrain: Terrain,
     map: Literal["known", "noisy", "blind"] | HeightMap,
     seed: int,  # noqa: A002 - as on the command line

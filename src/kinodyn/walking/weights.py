@@ -49,7 +49,7 @@ class MPCWeights:
         Deviation of the DCM at the end of the horizon, discounted to now.
     step : float
         Shift of a footstep.
-    miss : float
+    slack : float
         Per metre: DCM beyond the region that can be captured.
     """
 
@@ -57,7 +57,7 @@ class MPCWeights:
     rate: float = setting(*POSITIVE, 0.002)
     terminal: float = setting(*POSITIVE, 50.0)
     step: float = setting(*POSITIVE, 0.5)
-    miss: float = setting(*POSITIVE, 1e3)
+    slack: float = setting(*POSITIVE, 1e3)
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -77,14 +77,14 @@ class AdaptationWeights:
         Change of the touchdown time.
     dcm : float
         Deviation of the DCM offset at touchdown.
-    miss : float
+    slack : float
         Per metre: DCM beyond the region that can be captured.
     """
 
     position: float = setting(*POSITIVE, 1.0)
     time: float = setting(*POSITIVE, 0.05)
     dcm: float = setting(*POSITIVE, 100.0)
-    miss: float = setting(*POSITIVE, 1e3)
+    slack: float = setting(*POSITIVE, 1e3)
 
     def __post_init__(self) -> None:
         check_ranges(self)

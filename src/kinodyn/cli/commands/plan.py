@@ -101,7 +101,7 @@ def plan(
         return _no_path(found, inputs)
     result = _result(found, limits, dt, inputs)
     if view:
-        result.afterwards = lambda: open_viewer(loaded, plan=found)
+        result.on_finish = lambda: open_viewer(loaded, plan=found)
     return result
 
 

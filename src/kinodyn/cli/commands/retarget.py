@@ -114,7 +114,7 @@ def _show(result: CommandResult, robot: Robot, clips: dict[str, Retargeted], exp
         export_html(robot, recordings, export, show=["human"])
         result.notes.append(f"{export} shows robot and human")
     else:
-        result.afterwards = lambda: open_viewer(robot, recording=recordings, show=["human"])
+        result.on_finish = lambda: open_viewer(robot, recording=recordings, show=["human"])
 
 
 def _simulate(result: CommandResult, clips: list[tuple[Path, Retargeted]], save: Path | None) -> None:
@@ -124,7 +124,7 @@ def _simulate(result: CommandResult, clips: list[tuple[Path, Retargeted]], save:
 
     rows: list[tuple[Any, ...]] = []
     for file, clip in clips:
-        for note in retargeting.impossible(clip, Biped.from_robot(clip.robot)):
+        for note in retargeting.unsupported_parts(clip, Biped.from_robot(clip.robot)):
             terminal.say(f"{file.name}: {note}")
         try:
             played = retargeting.play(clip, progress=True)

@@ -90,7 +90,7 @@ def simulate(
     inputs |= {"target": goal, "push": push or [], "seed": seed}
     result = _result(loaded, recording, inputs)
     if view:
-        result.afterwards = lambda: open_viewer(loaded, recording=recording)
+        result.on_finish = lambda: open_viewer(loaded, recording=recording)
     return result
 
 

@@ -63,9 +63,7 @@ def view(
     if scene is not None or to is not None or group is not None:
         settings |= _planning(loaded, scene, to, group)
     given = {name: value for name, value in settings.items() if value is not None}
-    return CommandResult(
-        f"{loaded.name}: Ctrl-C closes the viewer", {}, afterwards=lambda: open_viewer(loaded, **given)
-    )
+    return CommandResult(f"{loaded.name}: Ctrl-C closes the viewer", {}, on_finish=lambda: open_viewer(loaded, **given))
 
 
 def _planning(robot: Robot, scene: Path | None, to: list[str] | None, group: str | None) -> dict[str, Any]:

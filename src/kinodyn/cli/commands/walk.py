@@ -142,7 +142,7 @@ def walk(
     inputs |= {"set": gait or [], "payload": payload, **given}
     command_result = _result(result, summary, inputs)
     if view:
-        command_result.afterwards = lambda: open_viewer(loaded, recording=result.recording)
+        command_result.on_finish = lambda: open_viewer(loaded, recording=result.recording)
     return command_result
 
 

@@ -64,7 +64,7 @@ class Includer:
         self._count += 1
         if self._count > MAX_INCLUDES:
             raise include.error(f"a document may include {MAX_INCLUDES} models; do files include each other?")
-        if values.truth(include, include.attributes.get("merge", "false")):
+        if values.boolean(include, include.attributes.get("merge", "false")):
             raise include.error("merge is not supported; include it as a nested model")
         file = self._find(include)
         if file not in self._documents:

@@ -65,7 +65,7 @@ class LinkReader:
         if inertial is None:
             self._default_inertias.append(name)
             return Inertia(1.0, np.zeros(3), np.eye(3))
-        if values.truth(inertial, inertial.attributes.get("auto", "false")):
+        if values.boolean(inertial, inertial.attributes.get("auto", "false")):
             return _computed(inertial, collisions)
         pose = values.pose(inertial)
         if pose.relative_to:

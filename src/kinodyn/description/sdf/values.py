@@ -55,13 +55,13 @@ def vector(node: Node, tag: str, count: int, default: tuple[float, ...] | None =
 
 
 def flag(node: Node, tag: str, default: bool = False) -> bool:
-    """Return a truth value in a child."""
+    """Return a boolean in a child."""
     found = node.child(tag)
-    return default if found is None else truth(found, found.text)
+    return default if found is None else boolean(found, found.text)
 
 
-def truth(node: Node, text: str) -> bool:
-    """Return a text as a truth value."""
+def boolean(node: Node, text: str) -> bool:
+    """Return a text as a boolean."""
     word = text.strip().lower()
     if word not in TRUE + FALSE:
         raise node.error(f"must be true or false, got {text.strip()!r:.60}")
@@ -101,7 +101,7 @@ def pose(node: Node) -> Pose:
     values = numbers(found, 6) if found.text.strip() else (0.0,) * 6
     if not all(map(math.isfinite, values)):
         raise found.error(f"must be finite, got {found.text.strip()!r:.60}")
-    unit = math.pi / 180.0 if truth(found, found.attributes.get("degrees", "false")) else 1.0
+    unit = math.pi / 180.0 if boolean(found, found.attributes.get("degrees", "false")) else 1.0
     return Pose(pose_matrix(values[:3], tuple(unit * angle for angle in values[3:])), relative_to)
 
 

@@ -58,17 +58,17 @@ class GeneralJoints:
         shape = (len(G), MAX_SOLUTIONS)
         z = np.ones((*shape, self.linkage.joints), dtype=complex)
         arrived, lost = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-        doubtful = np.arange(len(G))
+        incomplete = np.arange(len(G))
         for k in range(ATTEMPTS):
-            if not len(doubtful):
+            if not len(incomplete):
                 break
             system = self._system(robot, k)
             more, there = self.linkage.follow(
-                robot, system.z, system.end, ends[doubtful, None], COARSE if k == 0 else FINE
+                robot, system.z, system.end, ends[incomplete, None], COARSE if k == 0 else FINE
             )
-            z[doubtful], arrived[doubtful] = _merged(z[doubtful], arrived[doubtful], more, there)
-            lost[doubtful] = (np.arange(MAX_SOLUTIONS) < len(system.z)) & ~arrived[doubtful]
-            doubtful = doubtful[~_complete(more, there)]
+            z[incomplete], arrived[incomplete] = _merged(z[incomplete], arrived[incomplete], more, there)
+            lost[incomplete] = (np.arange(MAX_SOLUTIONS) < len(system.z)) & ~arrived[incomplete]
+            incomplete = incomplete[~_complete(more, there)]
         record.lost.append(lost.T)
         angles = np.angle(z)
         return [(np.cos(angles[..., i].T), np.sin(angles[..., i].T)) for i in range(self.linkage.joints)]

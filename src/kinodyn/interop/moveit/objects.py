@@ -69,7 +69,7 @@ class Objects:
         self.frames.remove_below(name)
         for part in parts:
             T_link_part = self.frames.relative(link, self.world[part].pose)
-            self.world.attach(part, link, T_link_part, touch=fields.texts("touch_links"))
+            self.world.attach(part, link, T_link_part, touch_links=fields.texts("touch_links"))
 
     def _remove(self, name: str) -> None:
         self.frames.remove_below(name)

@@ -244,6 +244,6 @@ def _projected(request: Request, robot: Robot, given: Constraints, seed: int) ->
     q[:, columns] += np.linspace(0.0, 1.0, STARTS)[:, None] * (random - q[:, columns])
     q = np.clip(q, *constraints.bounds)
     _, reached = constraints.project(q, ITERATIONS)
-    reached = reached[constraints.keeps(reached)]
+    reached = reached[constraints.satisfied(reached)]
     order = np.argsort(np.linalg.norm(robot.difference(request.start, reached), axis=1))
     return np.asarray(reached[order[:MAX_GOALS]])

@@ -121,7 +121,7 @@ def _attached(name: str, things: list[WorldObject]) -> dict[str, Any]:
     return {
         "link_name": link,
         "object": _object(name, things, str(link), np.eye(4)),
-        "touch_links": sorted(things[0].touch),
+        "touch_links": sorted(things[0].touch_links),
         "weight": 0.0,
     }
 

@@ -169,12 +169,12 @@ class Subscription:
         _eventually(lambda: self.last is not None, timeout)
         return self.last
 
-    def take(self, tell: Callable[[Problem], None]) -> None:
+    def take(self, report: Callable[[Problem], None]) -> None:
         """Decode new messages and pass them on; the thread of the node calls this.
 
         Parameters
         ----------
-        tell
+        report
             Called with each problem.
         """
 
@@ -184,14 +184,14 @@ class Subscription:
                 message = decode(data, self.type)
             except KinodynError as cause:
                 self.rejected += 1
-                tell(Problem(self.topic, "broken message", str(cause)))
+                report(Problem(self.topic, "broken message", str(cause)))
                 return
             self.last, self.last_time = message, time.monotonic()
             if self._callback is not None:
                 try:
                     self._callback(message)
                 except Exception as cause:  # a callback must not end the thread that serves the others
-                    tell(Problem(self.topic, "failed callback", f"{type(cause).__name__}: {cause}"))
+                    report(Problem(self.topic, "failed callback", f"{type(cause).__name__}: {cause}"))
 
         self._reader.take(use)
 
@@ -287,7 +287,7 @@ class Node:
         self._participant.wake()
         return made
 
-    def tell(self, problem: Problem) -> None:
+    def report(self, problem: Problem) -> None:
         """Record a problem and report it.
 
         Parameters
@@ -319,7 +319,7 @@ class Node:
             with self._lock:
                 subscriptions = list(self._subscriptions)
             for subscription in subscriptions:
-                subscription.take(self.tell)
+                subscription.take(self.report)
             if time.monotonic() - looked > POLL:
                 looked = time.monotonic()
                 for subscription in subscriptions:
@@ -330,13 +330,13 @@ class Node:
         peers = subscription.peers
         if peers < subscription.known_peers:
             text = f"{subscription.known_peers - peers} of {subscription.known_peers} publishers are gone"
-            self.tell(Problem(subscription.topic, "lost peer", text))
+            self.report(Problem(subscription.topic, "lost peer", text))
         subscription.known_peers = peers
         types = self._participant.types_on(subscription.topic, written=True)
         for other in sorted(types - {dds_type(subscription.type)} - subscription.foreign):
             subscription.foreign.add(other)
             text = f"a publisher sends {other}, not {dds_type(subscription.type)}; its messages do not arrive"
-            self.tell(Problem(subscription.topic, "wrong type", text))
+            self.report(Problem(subscription.topic, "wrong type", text))
 
 
 def _domain(domain: int | None) -> int:

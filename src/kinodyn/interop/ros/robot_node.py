@@ -56,7 +56,7 @@ class RobotNode(Node):
         self.robot = robot
         self._publishers: dict[str, Publisher] = {}
         self._static_sent = False
-        self._told: set[tuple[str, ...]] = set()
+        self._reported: set[tuple[str, ...]] = set()
 
     def publish_description(self) -> None:
         """Publish the URDF on /robot_description; subscribers that come later get it too."""
@@ -154,7 +154,7 @@ class RobotNode(Node):
                 if unknown or not isinstance(given, JointTrajectory):
                     raise InputError(f"joints must be those of {self.robot.name!r}, got {', '.join(unknown)}")
             except KinodynError as cause:
-                self.tell(Problem(topic, "bad state", str(cause)))
+                self.report(Problem(topic, "bad state", str(cause)))
                 return
             callback(given)
 
@@ -178,20 +178,20 @@ class StateSubscription:
         self._node, self._callback = node, callback
         self._reader = JointStateReader(node.robot, None if q is None else numbers("q", q, node.robot.nq))
         self._sample: JointSample | None = None
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.subscription = node.subscribe("/joint_states", "sensor_msgs/JointState", self._use, STATES)
 
     def _use(self, message: Any) -> None:
         try:
             sample = self._reader.read(message)
         except KinodynError as cause:
-            self._node.tell(Problem("/joint_states", "bad state", str(cause)))
+            self._node.report(Problem("/joint_states", "bad state", str(cause)))
             return
         for kind, names in (("missing", sample.missing), ("unknown", sample.unknown)):
             text = f"joints {kind}: {', '.join(names)}"
-            if names and text not in self._told:  # once, not 500 times a second
-                self._told.add(text)
-                self._node.tell(Problem("/joint_states", "bad state", text))
+            if names and text not in self._reported:  # once, not 500 times a second
+                self._reported.add(text)
+                self._node.report(Problem("/joint_states", "bad state", text))
         self._sample = sample
         if self._callback is not None:
             self._callback(sample)

@@ -17,7 +17,7 @@ from kinodyn.model.fingerprint import fingerprint
 from kinodyn.model.robot import Robot, require_robot
 
 
-def about(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
+def job_parameters(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a job with a robot: its name and hash, and the options, which must be JSON values."""
     require_robot(robot)
     for name, value in options.items():

@@ -17,7 +17,7 @@ from kinodyn.checks import known_names, positive
 from kinodyn.identification.model import make_model
 from kinodyn.jobs.files import Files
 from kinodyn.jobs.result import JobResult
-from kinodyn.jobs.standard.common import about, map_files
+from kinodyn.jobs.standard.common import job_parameters, map_files
 from kinodyn.model.robot import Robot
 
 FIT_OPTIONS = ("method", "terms", "held_out", "prior_spread")
@@ -61,7 +61,7 @@ def identify(
         the root mean square of the held-out torques relative to that of the prior. Recordings that cannot be used are
         `failed`.
     """
-    parameters = about(robot, {"cutoff": cutoff, **options})
+    parameters = job_parameters(robot, {"cutoff": cutoff, **options})
     known_names("options", list(options), "option", FIT_OPTIONS)
     make_model(robot, options.get("terms", ()))  # wrong terms fail before the job starts
     if cutoff is not None:

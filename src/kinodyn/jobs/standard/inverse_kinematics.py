@@ -16,7 +16,7 @@ from kinodyn.checks import vector
 from kinodyn.errors import InputError
 from kinodyn.jobs.result import JobResult
 from kinodyn.jobs.run import map
-from kinodyn.jobs.standard.common import about
+from kinodyn.jobs.standard.common import job_parameters
 from kinodyn.model.robot import Robot
 
 CHECKED_AT_ONCE = 100_000  # targets
@@ -73,7 +73,7 @@ def inverse_kinematics(
     T = np.asanyarray(targets)
     if T.ndim != 3 or T.shape[1:] != (4, 4) or T.dtype.kind not in "fiu":
         raise InputError(f"targets must be poses (n, 4, 4), got {T.dtype} {T.shape}")
-    settings = about(robot, options)
+    settings = job_parameters(robot, options)
     start = None if q0 is None else vector("q0", q0, robot.nq)
     _require_poses(T)
     if len(T):

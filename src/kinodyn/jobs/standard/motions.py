@@ -22,7 +22,7 @@ from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.jobs.files import Files
 from kinodyn.jobs.result import JobResult
-from kinodyn.jobs.standard.common import about, map_files
+from kinodyn.jobs.standard.common import job_parameters, map_files
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
 from kinodyn.recording.body import require_same_body
@@ -79,7 +79,7 @@ def motion_statistics(
     Accelerations jump at touchdown and lift-off; a filter spreads them over frames before and after, some of which then
     count as infeasible.
     """
-    settings = about(robot, {"cutoff": cutoff, "friction": positive("friction", friction)})
+    settings = job_parameters(robot, {"cutoff": cutoff, "friction": positive("friction", friction)})
     if cutoff is not None:
         positive("cutoff", cutoff)
     feet = biped_feet(robot) if robot.base == "floating" else ()

@@ -17,7 +17,7 @@ from kinodyn.argument_types import check_types
 from kinodyn.errors import InputError
 from kinodyn.jobs.files import Files
 from kinodyn.jobs.result import JobResult
-from kinodyn.jobs.standard.common import about, map_files
+from kinodyn.jobs.standard.common import job_parameters, map_files
 from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.keypoints import read_mapping
@@ -69,7 +69,7 @@ def retarget(
     return map_files(
         functools.partial(retarget_clip, robot=robot, rate=rate, mapping=names),
         Files(clips, tuple(READERS)),
-        about(robot, {"rate": rate, "mapping": json.dumps(names, sort_keys=True)}),
+        job_parameters(robot, {"rate": rate, "mapping": json.dumps(names, sort_keys=True)}),
         out=out,
         engine=engine,
         workers=workers,

@@ -18,7 +18,7 @@ from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.jobs.result import JobResult
 from kinodyn.jobs.run import map
-from kinodyn.jobs.standard.common import about, as_columns
+from kinodyn.jobs.standard.common import as_columns, job_parameters
 from kinodyn.model.robot import Robot
 from kinodyn.walking import Biped, impulse_push, walk
 
@@ -143,7 +143,7 @@ def walking_envelope(
         engine=engine,
         workers=workers,
         shard=1,
-        parameters=about(robot, {"duration": duration, "mass_error": mass_error}),
+        parameters=job_parameters(robot, {"duration": duration, "mass_error": mass_error}),
         progress=progress,
     )
     return _envelope(job, axes, seeds)

@@ -13,7 +13,7 @@ from kinodyn.argument_types import check_types
 from kinodyn.errors import KinodynError
 from kinodyn.jobs.inputs import SampleBatch, Samples
 from kinodyn.jobs.run import map
-from kinodyn.jobs.standard.common import about
+from kinodyn.jobs.standard.common import job_parameters
 from kinodyn.kinematics.workspaces.grid import Workspace
 from kinodyn.kinematics.workspaces.sampling import CHUNK, Sampled, WorkspaceSampler
 from kinodyn.model.robot import Robot
@@ -77,7 +77,7 @@ def workspace(
         engine=engine,
         workers=workers,
         shard=min(SHARD, max(1, samples)),
-        parameters=about(robot, settings),
+        parameters=job_parameters(robot, settings),
         progress=progress,
     )
     if job.status != "complete":

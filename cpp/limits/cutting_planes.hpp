@@ -1,4 +1,5 @@
-// Additional rows for limits whose rows are a local model: violations at the end of a step, which is then solved again.
+// Rows added for violations at the end of a step, which is then solved again, as in a cutting-plane method. They serve
+// limits whose rows are a local model.
 #pragma once
 
 #include "kernels/sphere_distance.hpp"
@@ -6,7 +7,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-struct StepCuts {
+struct CuttingPlanes {
     static constexpr int max_cuts = 24;
     struct Cut {
         const TaskEntry* limit;

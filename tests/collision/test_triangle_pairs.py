@@ -8,9 +8,9 @@ import pytest
 import kinodyn as kd
 from kinodyn import _core
 from kinodyn.collision import exact
-from kinodyn.collision.doubtful_pairs import doubtful_pairs
 from kinodyn.collision.query import EMPTY, Query
 from kinodyn.collision.solids import link_solids
+from kinodyn.collision.triangle_pairs import triangle_pairs
 
 THIGHS = frozenset(("left", "right"))
 WIDTH, GAP = 0.15, 0.012  # [m]
@@ -52,7 +52,7 @@ def clearances(robot: kd.Robot, q: np.ndarray) -> np.ndarray:
 
 def test_the_shapes_decide_although_spheres_of_the_thighs_overlap(legs: kd.Robot) -> None:
     pytest.importorskip("coal")
-    assert doubtful_pairs(legs) == {THIGHS}
+    assert triangle_pairs(legs) == {THIGHS}
     q = legs.random(400, seed=0)
     distances, query = clearances(legs, q), Query(legs, EMPTY)
     spheres = Query(legs, EMPTY, shrink=-1e-6)  # spheres that grow decide alone

@@ -21,7 +21,7 @@ from kinodyn.trajectory.piecewise import PiecewisePolynomial
 SAMPLES = 16  # of a piece, to find what touches
 
 
-class Watch:
+class MotionMonitor:
     """Checks whether motions are still free in a world.
 
     Parameters
