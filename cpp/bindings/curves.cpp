@@ -9,8 +9,9 @@ namespace kinodyn {
 
 void bind_curves(nanobind::module_& m) {
     export_layouts<MovingSphere>();
-    // Pieces integrate(q, x(t)) over t from 0 to their duration; x(t) has the coefficients (6, nv). Spheres are at
-    // their places of time 0 when `start` + t is 0.
+    add_constant("curve_coefficients", curve_coefficients);
+    // Pieces integrate(q, x(t)) over t from 0 to their duration; x(t) has coefficients (curve_coefficients, nv).
+    // Spheres are at their places of time 0 when `start` + t is 0.
     define(m, "curve_free",
            [](Args& args, Any query, Any spheres, Any q, Any coefficients, Any duration, Any start, Any resolution) {
                const Table<MovingSphere> table("spheres", spheres);

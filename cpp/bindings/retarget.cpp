@@ -224,6 +224,8 @@ nb::object bone_positions(const Indices& parents, const Rows& offsets, const Inp
 
 void bind_retarget(nb::module_& m) {
     export_layouts<RetargetSettings>();
+    add_constant("retarget_block", retarget_block);
+    add_constant("retarget_unused", retarget_unused);
     auto* const kernel = new KernelHandle("retarget");  // lives as long as the function
     m.def("retarget", [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
                                const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,

@@ -299,7 +299,8 @@ class FrameStep {
         if (p_.settings.base_only) return cost;
         for (int r = 0; r < p_.rows; ++r) {
             T lack = load(p_.row_bound + r * p_.padded + t_);
-            if (L::all_zero(L::one_if_less(T(-1e5), lack))) break;  // rows are in order of distance: the rest is unused
+            if (L::all_zero(L::one_if_less(T(0.1 * retarget_unused), lack)))
+                break;  // rows are in order of distance: the rest is unused
             const double* gradient = p_.gradient_of(r, t_);
             for (const auto& [i, iq] : p_.joints) lack -= load(gradient + i * retarget_block) * q_[iq];
             const T weight = p_.settings.row_weight * L::one_if_less(T(0.0), lack);

@@ -11,10 +11,10 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.errors import InputError
-from kinodyn.layouts import layout
+from kinodyn.layouts import constant, layout
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 
-COEFFICIENTS = 6  # of a polynomial, as the core expects them
+COEFFICIENTS = int(constant("curve_coefficients"))
 NO_SPHERES = np.zeros(0, dtype=layout("moving_sphere"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.layouts import layout
+from kinodyn.layouts import constant, layout
 from kinodyn.retarget import support
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.contacts import Contact
@@ -18,8 +18,8 @@ from kinodyn.retarget.targets import CORNERS, LOCKED, SWING, Targets
 from kinodyn.spatial import as_quaternion
 from kinodyn.spatial.poses import inverse_pose
 
-PACK = 8  # frames of a block in the layout of the core
-UNUSED = -1e6  # bound of a row that is not used
+PACK = int(constant("retarget_block"))  # frames that are next to each other in gradients of rows
+UNUSED = constant("retarget_unused")  # bound of a row that is not used
 SPEED = 12.0  # [rad/s or m/s] of joints whose description has no velocity limit
 ARM_STIFFNESS = 0.4  # weight of feasible positions of arms and trunk relative to that of legs
 BALANCE = 3.0  # weight of the CoM [1/m]
