@@ -4,9 +4,7 @@
 // Inputs and outputs: frame_control.hpp, with k controlled directions and n joints with motors.
 #include "kernels/frame_control.hpp"
 
-#include "kernels/manifold.hpp"
-#include "kernels/motion.hpp"
-#include "solver/cholesky.hpp"
+#include "kernels/controlled_frame.hpp"
 #include "solver/jacobi_svd.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -32,10 +30,11 @@ struct FrameControl {
         const FrameControlSettings& settings;
         const Model& model;
         const long nv, base, n;  // n joints have motors
-        long k = 0;
-        int rows[6];
-        double *M, *L, *J, *Y, *h, *a0, *z;  // matrices row by row; J and Y have nv and n columns
-        double drift[6], b[6];
+        ControlledFrame frame;
+        const long k;
+        double *M, *L, *J, *Y, *h, *a0,
+            *z;  // matrices row by row; L: factor of the joints' inertia; J and Y have nv and n columns
+        double b[6];
         FrameGains gains;
         JointGains joints;
 
@@ -46,6 +45,8 @@ struct FrameControl {
               nv(model.nv),
               base(settings.free_base ? 6 : 0),
               n(nv - base),
+              frame(settings.directions),
+              k(frame.k),
               M(work.take(nv * nv)),
               L(work.take(nv * nv)),
               J(work.take(6 * nv)),
@@ -53,8 +54,6 @@ struct FrameControl {
               h(work.take(nv)),
               a0(work.take(nv)),
               z(work.take(nv)) {
-            for (int row = 0; row < 6; ++row)
-                if (settings.directions >> row & 1) rows[k++] = row;
             const FrameControlSizes sizes = {static_cast<int>(k), static_cast<int>(n)};
             gains = view_block<FrameGains>(w.in[in::gains], sizes);
             joints = view_block<JointGains>(w.in[in::joint_gains], sizes);
@@ -67,53 +66,24 @@ struct FrameControl {
             for (long p = 0; p < base; ++p) eliminate(p);
             posture_accelerations();
             const bool weighted = settings.by_inertia;
-            if (weighted) factor();
+            if (weighted) factor_joint_inertia(w, L, n, [&](long i, long j) { return inertia(i, j); });
             for (long r = 0; r < k; ++r) scaled_row(r, weighted);
             *w.out[out::damped] = exactly() ? 0 : damped();
             torques(weighted);
         }
 
-        // Errors of pose and velocity, the resulting desired acceleration, the drift; rows of the Jacobian.
+        // Errors of pose and velocity, and the resulting desired acceleration.
         void frame_errors() {
-            auto* motions = w.take_as<Motion<double>>(w.call.bodies.size);
-            const Motion<double> m = propagate<double>(w, w.in[in::q], w.in[in::v], nullptr, motions);
-            const Placement<double> f = frame_on(w, m);
-            const V r = f.p - m.at.p;
-            const Spatial<double> rate = velocity_at(m, r), a = acceleration_at(m, r);
-            const double* T = w.in[in::target];
-            const Mat3<double> R = {vec(T), vec(T + 4), vec(T + 8)};
-            const V offset = V{T[3], T[7], T[11]} - f.p;
-            const bool rotates = settings.directions & 0b111000;
-            const V angle =
-                rotates ? logarithm(quaternion_of(R * Mat3<double>{f.R.column(0), f.R.column(1), f.R.column(2)}))
-                        : V{0, 0, 0};
-            const double error[6] = {offset.x, offset.y, offset.z, angle.x, angle.y, angle.z};
-            const double now[6] = {rate.lin.x, rate.lin.y, rate.lin.z, rate.ang.x, rate.ang.y, rate.ang.z};
-            const double own[6] = {a.lin.x, a.lin.y, a.lin.z, a.ang.x, a.ang.y, a.ang.z};
+            frame.measure(w, w.in[in::q], w.in[in::v], w.in[in::target], w.in[in::rate], J);
             double energy = 0, loss = 0;
             for (long i = 0; i < k; ++i) {
-                const int row = rows[i];
-                const double e = w.out[out::error][i] = error[row];
-                const double e_dot = w.out[out::error_rate][i] = w.in[in::rate][row] - now[row];
-                b[i] = w.in[in::acceleration][row] + gains.damping[i] * e_dot + gains.stiffness[i] * e;
-                drift[i] = own[row];
+                const double e = w.out[out::error][i] = frame.error[i];
+                const double e_dot = w.out[out::error_rate][i] = frame.error_rate[i];
+                b[i] = w.in[in::acceleration][frame.rows[i]] + gains.damping[i] * e_dot + gains.stiffness[i] * e;
                 energy += e_dot * e_dot + gains.stiffness[i] * e * e;
                 loss += gains.damping[i] * e_dot * e_dot;
             }
             *w.out[out::lyapunov] = 0.5 * energy, *w.out[out::lyapunov_rate] = -loss;
-            place_columns(motions, f.p);
-        }
-
-        void place_columns(const Motion<double>* motions, const V& point) {
-            for (long i = 0; i < k * nv; ++i) J[i] = 0;
-            for (int i = 0; i < w.call.bodies.size; ++i) {
-                const Body& body = model.bodies[w.call.bodies[i]];
-                const auto put = [&](int dof, const Spatial<double>& s) {
-                    const double column[6] = {s.lin.x, s.lin.y, s.lin.z, s.ang.x, s.ang.y, s.ang.z};
-                    for (long r = 0; r < k; ++r) J[r * nv + body.iv + dof] += column[rows[r]];
-                };
-                for_columns<double>(body, motions[i].at.R, motions[i].at.p - point, put);
-            }
         }
 
         // Eliminates a degree of freedom on which no force acts: its acceleration follows from the others'.
@@ -123,7 +93,7 @@ struct FrameControl {
             for (long r = 0; r < k; ++r) {
                 const double fraction = J[r * nv + p] / pivot;
                 for (long j = p + 1; j < nv; ++j) J[r * nv + j] -= fraction * M[j * nv + p];
-                drift[r] -= fraction * h[p];
+                frame.drift[r] -= fraction * h[p];
             }
             for (long i = p + 1; i < nv; ++i) {
                 const double fraction = M[i * nv + p] / pivot;
@@ -143,20 +113,10 @@ struct FrameControl {
             return i >= j ? M[(base + i) * nv + base + j] : M[(base + j) * nv + base + i];
         }
 
-        // L: the factor of the joints' inertia.
-        void factor() {
-            cholesky(
-                L, n, n, [&](long i, long j) { return inertia(i, j); },
-                [&](long i, double d) {
-                    w.check_pivot(d, static_cast<int>(base + i));
-                    return d;
-                });
-        }
-
         // A row of Y and its right-hand side: with Y Y^T = S J M^-1 J^T S, or S J J^T S, and S of the scale.
         void scaled_row(long r, bool weighted) {
             const double* row = J + r * nv + base;
-            double *y = Y + r * n, already = drift[r];
+            double *y = Y + r * n, already = frame.drift[r];
             for (long i = 0; i < n; ++i) {
                 already += row[i] * a0[i];
                 y[i] = gains.scale[r] * row[i];
@@ -169,17 +129,7 @@ struct FrameControl {
         // inverse bounds its largest eigenvalue, which usually decides.
         bool exactly() {
             double C[6][6], inverse[6][6], turned[6], x[6], trace = 0;
-            bool definite = true;
-            const auto product = [&](long i, long j) {
-                double total = 0;
-                for (long c = 0; c < n; ++c) total += Y[i * n + c] * Y[j * n + c];
-                return total;
-            };
-            cholesky(C[0], k, 6, product, [&](long, double d) {
-                definite = definite && d > 0;
-                return definite ? d : 1;
-            });
-            if (!definite) return false;
+            if (!factor_products(C, Y, k, n)) return false;
             for (long i = 0; i < k; ++i) {  // the inverse of C, and C^-1 b
                 inverse[i][i] = C[i][i];
                 turned[i] = inverse[i][i] * b[i];
@@ -232,7 +182,7 @@ struct FrameControl {
                 for (long j = 0; j < n; ++j) tau += inertia(i, j) * (weighted ? a0[j] : a0[j] + z[j]);
                 if (weighted) tau += z[i] / L[i * n + i];
                 for (long j = 0; weighted && j < i; ++j) tau += L[i * n + j] * z[j];
-                for (long r = 0; r < k; ++r) tau += J[r * nv + base + i] * w.in[in::wrench][rows[r]];
+                for (long r = 0; r < k; ++r) tau += J[r * nv + base + i] * w.in[in::wrench][frame.rows[r]];
                 const double limit = joints.torque_limit[i];
                 w.out[out::desired][base + i] = tau;
                 w.out[out::tau][base + i] = tau > limit ? limit : tau < -limit ? -limit : tau;

@@ -5,10 +5,8 @@
 // Inputs and outputs: impedance.hpp, with k controlled directions and n joints with motors.
 #include "kernels/impedance.hpp"
 
+#include "kernels/controlled_frame.hpp"
 #include "kernels/gravity.hpp"
-#include "kernels/manifold.hpp"
-#include "kernels/motion.hpp"
-#include "solver/cholesky.hpp"
 #include "solver/symmetric_eigen.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -30,8 +28,8 @@ struct CartesianImpedance {
         const ImpedanceSettings& settings;
         const Model& model;
         const long nv, base, n;
-        long k = 0;
-        int rows[6];
+        ControlledFrame frame;
+        const long k;
         double *L, *J, *X, *z, *null, *force;  // J (k, nv); X (k, n): rows of (M^-1 J^T)^T, then of Jbar^T
         double C[6][6];                        // factor of A = J M^-1 J^T, if this is regular
         bool regular = true;
@@ -44,15 +42,14 @@ struct CartesianImpedance {
               nv(model.nv),
               base(settings.free_base ? 6 : 0),
               n(nv - base),
+              frame(settings.directions),
+              k(frame.k),
               L(work.take(n * n)),
               J(work.take(6 * nv)),
               X(work.take(6 * nv)),
               z(work.take(nv)),
               null(work.take(n)),
-              force(work.take(n)) {
-            for (int row = 0; row < 6; ++row)
-                if (settings.directions >> row & 1) rows[k++] = row;
-        }
+              force(work.take(n)) {}
 
         double M(long i, long j) const { return w.in[in::mass_matrix][(base + i) * nv + base + j]; }
         const double* joints(long r) const { return J + r * nv + base; }
@@ -68,41 +65,16 @@ struct CartesianImpedance {
             torques();
         }
 
-        // Errors of pose and velocity; rows of the Jacobian.
         void frame_errors() {
-            auto* motions = w.take_as<Motion<double>>(w.call.bodies.size);
-            const Motion<double> m = propagate<double>(w, w.in[in::q], w.in[in::v], nullptr, motions);
-            const Placement<double> f = frame_on(w, m);
-            const Spatial<double> rate = velocity_at(m, f.p - m.at.p);
-            const double* T = w.in[in::target];
-            const Mat3<double> R = {vec(T), vec(T + 4), vec(T + 8)};
-            const V offset = V{T[3], T[7], T[11]} - f.p;
-            const V angle = settings.directions & 0b111000 ? logarithm(quaternion_of(R * transposed(f.R))) : V{0, 0, 0};
-            const double error[6] = {offset.x, offset.y, offset.z, angle.x, angle.y, angle.z};
-            const double now[6] = {rate.lin.x, rate.lin.y, rate.lin.z, rate.ang.x, rate.ang.y, rate.ang.z};
+            frame.measure(w, w.in[in::q], w.in[in::v], w.in[in::target], w.in[in::rate], J);
             for (long i = 0; i < k; ++i) {
-                w.out[out::error][i] = error[rows[i]];
-                w.out[out::error_rate][i] = w.in[in::rate][rows[i]] - now[rows[i]];
-            }
-            for (long i = 0; i < k * nv; ++i) J[i] = 0;
-            for (int i = 0; i < w.call.bodies.size; ++i) {
-                const Body& body = model.bodies[w.call.bodies[i]];
-                const auto put = [&](int dof, const Spatial<double>& s) {
-                    const double column[6] = {s.lin.x, s.lin.y, s.lin.z, s.ang.x, s.ang.y, s.ang.z};
-                    for (long r = 0; r < k; ++r) J[r * nv + body.iv + dof] += column[rows[r]];
-                };
-                for_columns<double>(body, motions[i].at.R, motions[i].at.p - f.p, put);
+                w.out[out::error][i] = frame.error[i];
+                w.out[out::error_rate][i] = frame.error_rate[i];
             }
         }
-        static Mat3<double> transposed(const Mat3<double>& R) { return {R.column(0), R.column(1), R.column(2)}; }
 
         void factor() {
-            cholesky(
-                L, n, n, [&](long i, long j) { return M(i, j); },
-                [&](long i, double d) {
-                    w.check_pivot(d, static_cast<int>(base + i));
-                    return d;
-                });
+            factor_joint_inertia(w, L, n, [&](long i, long j) { return M(i, j); });
             for (long r = 0; r < k; ++r) {
                 for (long i = 0; i < n; ++i) X[r * n + i] = joints(r)[i];
                 solve_lower(L, n, n, X + r * n);
@@ -117,14 +89,7 @@ struct CartesianImpedance {
         // Lambda = A^-1, unless an eigenvalue of the weighted A may be below the smallest allowed: the trace of the
         // weighted inverse bounds its largest eigenvalue, which usually decides.
         bool exact_inertia() {
-            bool definite = true;
-            cholesky(
-                C[0], k, 6, [&](long i, long j) { return mobility(i, j); },
-                [&](long, double d) {
-                    definite = definite && d > 0;
-                    return definite ? d : 1;
-                });
-            if (!definite) return false;
+            if (!factor_products(C, X, k, n)) return false;
             double trace = 0;
             for (long j = 0; j < k; ++j) {
                 double column[6] = {};

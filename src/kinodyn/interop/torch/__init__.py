@@ -39,17 +39,7 @@ pose = _functions.pose
 poses = _functions.poses
 velocity = _functions.velocity
 
-__all__ = [
-    "com",
-    "contact_dynamics",
-    "difference",
-    "forward",
-    "integrate",
-    "inverse",
-    "pose",
-    "poses",
-    "velocity",
-]
+__all__ = [name for name in vars(Functions) if not name.startswith("_")]
 
 
 def __dir__() -> list[str]:
