@@ -71,7 +71,7 @@ def test_warnings_count_when_strict(run: Run) -> None:
         ("kinodyn check nowhere.urdf", "does not exist"),
     ],
 )
-def test_usage_errors_are_said_before_anything_is_written(run: Run, line: str, said: str) -> None:
+def test_usage_errors_are_reported_before_anything_is_written(run: Run, line: str, said: str) -> None:
     Path("arm.urdf").write_text(ARM)
     done = run(line)
     assert done.code == 2

@@ -28,7 +28,7 @@ def test_exact_torques_give_the_exact_payload(name: str, frame: str) -> None:
     assert found.robot.mass == pytest.approx(loaded.mass, rel=1e-5)
 
 
-def test_noise_leaves_errors_of_the_size_that_is_told() -> None:
+def test_noise_leaves_errors_of_the_size_that_is_reported() -> None:
     robot = kd.load("ur5")
     found = kd.identification.payload(
         robot, measured(robot.with_payload("wrist_3_link", 1.7, COM), 0.01), "wrist_3_link"

@@ -1,4 +1,4 @@
-"""MoveIt's files both ways: what was read is written, read again, and the same; what is dropped is told."""
+"""MoveIt's files both ways: what was read is written, read again, and the same; what is dropped is reported."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_a_floating_base_and_a_moved_fixed_base_return(tmp_path: Path) -> None:
             round_trip(scene, request, robot, tmp_path)
 
 
-def test_shapes_that_moveit_does_not_have_become_meshes_and_are_told(tmp_path: Path) -> None:
+def test_shapes_that_moveit_does_not_have_become_meshes_and_are_reported(tmp_path: Path) -> None:
     scene = moveit.read_scene({}, PANDA)
     scene.world.add_capsule("pipe", 0.1, 1.0)
     with pytest.warns(kd.DescriptionWarning, match="written as meshes: pipe"):
@@ -273,7 +273,7 @@ def test_joint_limits_return_and_apply(tmp_path: Path) -> None:
         moveit.JointLimits({"panda_joint": moveit.JointLimit()}).apply(PANDA)
 
 
-def test_limits_that_are_switched_off_have_no_effect_and_unknown_fields_are_told() -> None:
+def test_limits_that_are_switched_off_have_no_effect_and_unknown_fields_are_reported() -> None:
     text = "joint_limits:\n  a: {has_velocity_limits: false, max_velocity: 3.0, max_torque: 4.0}\n"
     with pytest.warns(kd.DescriptionWarning, match=r"no effect here: joint_limits.a.max_torque"):
         limits = moveit.read_joint_limits(text)

@@ -112,7 +112,7 @@ def test_a_foreign_bag_with_parts_of_the_joints_in_changing_order_loads(tmp_path
     assert loaded.v.tolist() == [[10.0, 20.0], [30.0, 20.0], [1.0, 1.0]] and not loaded.tau.any()
 
 
-def test_missing_velocities_are_differences_and_told(tmp_path: Path) -> None:
+def test_missing_velocities_are_differences_and_reported(tmp_path: Path) -> None:
     messages = [state(["a"], k * 10**9, position=[2.0 * k]) for k in range(4)]
     rosmsgs.write_bag(tmp_path / "x.mcap", messages, {"/joint_states": "sensor_msgs/JointState"})
     with pytest.warns(kd.DescriptionWarning, match="1 joints have no velocity"):
@@ -138,7 +138,7 @@ def test_a_floating_base_comes_from_tf_without_odometry(tmp_path: Path) -> None:
     np.testing.assert_allclose(robot.difference(loaded.q, saved.q), 0.0, atol=1e-7)
 
 
-def test_what_a_bag_cannot_hold_is_told(tmp_path: Path) -> None:
+def test_what_a_bag_cannot_hold_is_reported(tmp_path: Path) -> None:
     robot = kd.load("humanoid")
     saved = recording(robot)
     pushed = kd.Recording.from_robot(robot, saved.time, saved.q, saved.v, np.ones_like(saved.v))

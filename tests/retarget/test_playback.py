@@ -1,4 +1,4 @@
-"""Clips in simulation: what cannot be played is told, commands stay within limits, the robot stays on its feet."""
+"""Clips in simulation: what cannot be played is reported, commands stay within limits, the robot stays on its feet."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def test_commands_are_the_velocity_of_the_pelvis_in_its_heading(speed, turn):
     assert notes == ()
 
 
-def test_speeds_beyond_the_limits_are_reduced_and_told():
+def test_speeds_beyond_the_limits_are_reduced_and_reported():
     controller = kd.walking.WalkingController(BODY)
     commands, notes = playback._commands(moved(4.0), controller)
     assert len(notes) == 1 and "4.0" in notes[0]
@@ -45,7 +45,7 @@ def test_speeds_beyond_the_limits_are_reduced_and_told():
         controller.planner.timing.check(command)  # raises beyond the limits
 
 
-def test_flight_and_bending_are_told_beforehand():
+def test_flight_and_bending_are_reported_beforehand():
     flying = replace(CLIP, contacts=())
     assert "flight at 0.00 to" in kd.retarget.unsupported_parts(flying, BODY)[0]
     low = moved(0.0)

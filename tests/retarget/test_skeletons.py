@@ -80,7 +80,7 @@ def test_files_at_higher_rates_give_the_same_points(rate: float, tmp_path: Path)
         assert np.allclose(found[key], expected[key], atol=1e-6), key
 
 
-def test_a_mirrored_clip_is_told_and_mirrored_back() -> None:
+def test_a_mirrored_clip_is_reported_and_mirrored_back() -> None:
     motion = kd.retarget.example_motion(3)
     mirrored = Motion(motion.names, motion.parents, motion.positions * [1.0, -1.0, 1.0], motion.rate)
     human = normalise(mirrored, key_points(mirrored), 30.0)

@@ -52,7 +52,7 @@ def test_walls_separate_where_they_are_too_high_to_straddle_and_have_no_passage(
     assert connected(ground(heights), start, goal, reach=0.6, max_rise=0.2, passage=0.12) is expected
 
 
-def test_a_wall_is_told_without_a_search(body: Biped) -> None:
+def test_a_wall_is_reported_without_a_search(body: Biped) -> None:
     heights = np.zeros((180, 60))
     heights[85:88] = 0.6
     plan = plan_footsteps(body, ground(heights), (2.6, 0.0, 0.0))
@@ -72,7 +72,7 @@ def test_no_step_straddles_a_wall(body: Biped) -> None:
         assert ground.height((1.0 - share) * stance.position + share * step.position).max() == 0.0
 
 
-def test_a_gap_is_told_without_a_search(body: Biped) -> None:
+def test_a_gap_is_reported_without_a_search(body: Biped) -> None:
     heights = np.zeros((180, 60))
     heights[85:140] = -np.inf
     plan = plan_footsteps(body, ground(heights), (2.6, 0.0, 0.0))

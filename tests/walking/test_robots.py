@@ -188,7 +188,7 @@ def test_legs_without_a_motor_are_refused(tmp_path: Path) -> None:
         kd.walking.Biped.from_robot(load(written(tmp_path, passive)))
 
 
-def test_unstated_effort_limits_get_a_default_that_is_said() -> None:
+def test_unstated_effort_limits_get_a_default_and_a_warning() -> None:
     robot = kd.load("humanoid")
     joints = tuple(replace(joint, effort=np.inf) for joint in robot.description.joints)
     with pytest.warns(kd.DescriptionWarning, match="without an effort limit get .* N m in the legs"):

@@ -148,7 +148,7 @@ def without_arms(robot):
     return kd.Robot(description)
 
 
-def test_a_robot_without_arms_is_told_so(humanoid):
+def test_a_robot_without_arms_is_an_error(humanoid):
     with pytest.raises(kd.KinodynError, match="does not have two arms"):
         kd.walking.hands(without_arms(humanoid))
 

@@ -127,7 +127,7 @@ def test_a_file_with_includes_is_checked_with_them_and_written_beside_them(tmp_p
         kd.check(scene, destination=tmp_path / "out" / "scene.xml")
 
 
-def test_what_mujoco_refuses_without_a_repair_is_said_in_its_words(tmp_path: Path):
+def test_what_mujoco_refuses_without_a_repair_is_reported_in_its_words(tmp_path: Path):
     report = kd.check(_file(tmp_path, SOUND.replace("<worldbody>", "<worldbody><unheard/>")))
     assert not report.repairable
     assert any("unheard" in finding.message for finding in report.findings)

@@ -309,7 +309,7 @@ def test_groups_of_one_robot_share_its_session() -> None:
     assert ros.MoveGroup("arm", "panda").get_name() == "arm" and ros.PlanningSceneInterface().get_objects() == {}
 
 
-def test_an_unknown_planner_is_told(group: Any) -> None:
+def test_an_unknown_planner_is_reported(group: Any) -> None:
     group.set_planner_id("RRTConnectkConfigDefault")
     with pytest.warns(kd.DescriptionWarning, match="'CHOMP' is not known here"):
         group.set_planner_id("CHOMP")

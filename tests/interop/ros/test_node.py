@@ -86,7 +86,7 @@ def test_500_joint_states_a_second_for_a_minute_arrive_without_loss(domain: int)
     assert numbers == list(range(30_000))
 
 
-def test_a_peer_that_vanishes_is_told(domain: int) -> None:
+def test_a_peer_that_vanishes_is_reported(domain: int) -> None:
     numbers, _, problems = listen(domain, 500.0, 5.0, "vanish")
     assert 0 < len(numbers) <= 51
     assert any(problem.kind == "lost peer" and problem.topic == "/joint_states" for problem in problems)
@@ -133,7 +133,7 @@ def test_a_late_subscriber_gets_the_description(domain: int) -> None:
         assert late.wait_for_message().data == ros.robot_description(robot).data
 
 
-def test_states_return_by_the_names_of_joints_and_missing_ones_are_told(domain: int) -> None:
+def test_states_return_by_the_names_of_joints_and_missing_ones_are_reported(domain: int) -> None:
     robot = kd.load("panda")
     q = robot.random(seed=2)
     with ros.RobotNode(robot, domain=domain, on_problem=silent) as node:
@@ -158,7 +158,7 @@ def test_states_return_by_the_names_of_joints_and_missing_ones_are_told(domain: 
         assert eventually(lambda: states.latest(max_age=0.1) is None)
 
 
-def test_a_publisher_of_another_type_is_told(domain: int) -> None:
+def test_a_publisher_of_another_type_is_reported(domain: int) -> None:
     with ros.Node(domain=domain, on_problem=silent) as node, ros.Node(domain=domain) as other:
         heard = node.subscribe("/joint_states", "sensor_msgs/JointState")
         wrong = other.publisher("/joint_states", "std_msgs/String")
@@ -167,7 +167,7 @@ def test_a_publisher_of_another_type_is_told(domain: int) -> None:
         assert "std_msgs::msg::dds_::String_" in node.problems[0].text and heard.received == 0
 
 
-def test_a_message_that_does_not_decode_is_told_and_the_next_one_arrives(domain: int) -> None:
+def test_a_message_that_does_not_decode_is_reported_and_the_next_one_arrives(domain: int) -> None:
     with ros.Node(domain=domain, on_problem=silent) as node:
         heard = node.subscribe("/text", "std_msgs/String")
         publisher = node.publisher("/text", "std_msgs/String")
@@ -186,7 +186,7 @@ def test_a_callback_that_fails_does_not_stop_the_node(domain: int) -> None:
         assert eventually(lambda: heard.received == 2 and kinds(node) == ["failed callback"] * 2)
 
 
-def test_a_trajectory_reaches_the_controller_and_unknown_joints_are_told(domain: int) -> None:
+def test_a_trajectory_reaches_the_controller_and_unknown_joints_are_reported(domain: int) -> None:
     robot = kd.load("panda")
     motion = kd.planning.plan(robot, [0, -0.8, 0, -2.4, 0, 1.6, 0.8], [1, -0.2, 0, -2, 0, 1.6, 0.8]).trajectory()
     received: list[Any] = []
