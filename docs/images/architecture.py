@@ -27,9 +27,9 @@ NOTES = {
     "recording": "states over time",
     "retarget": "human motion",
     "jobs": "shards",
-    "interop": "MoveIt, ROS 2",
+    "interop": "MoveIt, ROS 2,\nPyTorch, JAX",
 }
-CORE = (1, 7)  # columns whose arithmetic is in the C++ core
+CORE = (1, 8)  # columns whose arithmetic is in the C++ core
 FILLS = ("#f1f3f7", "#dbe7f7", "#c9dcf5", "#c9dcf5", "#b4cff1", "#9fc1ec", "#93b9ea", "#86b0e6", "#f6d7b0")
 WIDTH, HEIGHT, GAP = 1.5, 0.72, 0.42
 EDGE, CORE_COLOUR = "#4a6fa5", "#b2560d"
@@ -54,8 +54,8 @@ def main() -> None:
     first, last = (k * (WIDTH + GAP) for k in CORE)
     axes.plot([first, last - GAP], [-2.55, -2.55], color=CORE_COLOUR, lw=3, solid_capstyle="round")
     text = "numerical kernels in the C++ core"
-    axes.text(last - GAP + 0.1, -2.55, text, color="#7a3a06", fontsize=9.5, va="center")
-    axes.set(xlim=(-0.1, len(COLUMNS) * (WIDTH + GAP) - GAP + 0.1), ylim=(-2.75, 2.4), aspect="equal")
+    axes.text(0.5 * (first + last - GAP), -2.64, text, color="#7a3a06", fontsize=9.5, ha="center", va="top")
+    axes.set(xlim=(-0.1, len(COLUMNS) * (WIDTH + GAP) - GAP + 0.1), ylim=(-2.95, 2.4), aspect="equal")
     axes.set_axis_off()
     figure.savefig(Path(__file__).parent / "architecture.png", dpi=80, bbox_inches="tight")
 

@@ -39,9 +39,21 @@ def split_columns(arrays: Mapping[str, Any], labels: Labels | None = None) -> Co
 
 
 def stack(columns: Columns, name: str, labels: Sequence[str]) -> Array | None:
-    """Find an array of numbers (n, k): under its own name, as `name.label` each, or under the labels alone.
+    """Find an array of numbers: under its own name, as `name.label` each, or under the labels alone.
 
-    Returns None where a label is missing. A CSV file without names is taken as it is.
+    Parameters
+    ----------
+    columns
+        Of a file; those of a CSV file without names are taken as they are.
+    name
+        Of the array.
+    labels
+        Of its k columns.
+
+    Returns
+    -------
+    (n, k) array or None
+        None where a label is missing.
     """
     whole = columns.get(name)
     if whole is not None and whole.ndim >= 1 and whole.dtype.kind in "fiub":
