@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kinodyn import kinematics
 from kinodyn.description.base import floating_joint, with_base
 from kinodyn.description.types import Description, Inertia, Joint, Link
 from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
 
 BODY = Inertia(1.0, np.zeros(3), np.eye(3))
 POSE = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -143,3 +145,48 @@ def test_setting_the_base_is_idempotent() -> None:
 def test_an_unknown_base_is_rejected() -> None:
     with pytest.raises(InputError, match='base must be "fixed", "floating" or None'):
         with_base(arm(), "flying")  # type: ignore[arg-type]
+
+
+def on_six_joints(order: str, *, mass_between: bool = False) -> Description:
+    """Make a trunk that three slides and three hinges move, "t" and "r" with an axis each, one after the other."""
+    joints, links = [], [Link("world")]
+    placed = np.eye(4)
+    placed[:3, 3] = (0.1, -0.2, 0.9)
+    for name in order.split():
+        kind = "prismatic" if name[0] == "t" else "revolute"
+        axis = np.eye(3)["xyz".index(name[1])]
+        between = Link(f"after {name}", BODY if mass_between and len(links) == 3 else None)
+        joints.append(Joint(name, kind, links[-1].name, between.name, placed, axis, reference=0.3))  # type: ignore[arg-type]
+        links.append(between)
+        placed = np.eye(4)
+    links[-1] = Link("trunk", BODY)
+    joints[-1] = replace(joints[-1], child="trunk")
+    states = {"stand": {name: (0.1 * k,) for k, name in enumerate(order.split())}, "other": {}}
+    return Description("scene", tuple(links), tuple(joints), configurations=states)
+
+
+@pytest.mark.parametrize("order", ["tx ty tz rz rx ry", "ry tx rz tz rx ty"])
+def test_three_slides_and_three_hinges_are_a_floating_base(order: str) -> None:
+    scene = on_six_joints(order)
+    assert with_base(scene).joints == scene.joints
+    floating = with_base(scene, "floating")
+    validate(floating)
+    (free,) = floating.joints
+    assert (free.kind, free.parent, free.child) == ("floating", "world", "trunk")
+    assert [link.name for link in floating.links] == ["world", "trunk"]
+    poses = [kinematics.pose(robot, robot.configuration("stand"), "trunk") for robot in (Robot(scene), Robot(floating))]
+    np.testing.assert_allclose(*poses, atol=1e-12)
+    assert floating.configurations["other"] == {}
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [
+        on_six_joints("tx ty tz rz rx"),  # five
+        on_six_joints("tx ty tx rz rx ry"),  # no motion along z
+        on_six_joints("tx ty tz rz rx ry", mass_between=True),  # a gantry
+    ],
+)
+def test_joints_that_do_not_move_a_body_freely_stay(scene: Description) -> None:
+    floating = with_base(scene, "floating")
+    assert floating.joints[1:] == scene.joints

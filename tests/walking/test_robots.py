@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.description.types import Inertia
 from kinodyn.model.robot import Robot
 from kinodyn.walking.feasibility import require_strong
 
@@ -120,6 +121,16 @@ def without_a_free_joint(spec: mj.MjSpec) -> None:
     spec.delete(next(joint for joint in spec.joints if joint.type == mj.mjtJoint.mjJNT_FREE))
 
 
+def six_joints_as_base(spec: mj.MjSpec) -> None:
+    """Replace the free joint by three slides and three hinges, as models from OpenSim have them."""
+    free = next(joint for joint in spec.joints if joint.type == mj.mjtJoint.mjJNT_FREE)
+    base = free.parent
+    spec.delete(free)
+    for kind, turns in ((mj.mjtJoint.mjJNT_SLIDE, (0, 1, 2)), (mj.mjtJoint.mjJNT_HINGE, (1, 0, 2))):
+        for k in turns:
+            base.add_joint(name=f"base_{kind.name}_{k}", type=kind, axis=np.eye(3)[k])
+
+
 def options_for_training(spec: mj.MjSpec) -> None:
     """Give the solver one iteration, and default classes with which motors are weak and geoms touch nothing."""
     spec.option.iterations, spec.option.ls_iterations, spec.option.timestep = 1, 5, 0.004
@@ -134,6 +145,12 @@ def springs(spec: mj.MjSpec) -> None:
             joint.stiffness = [15.0, 0.0, 0.0]
 
 
+def wide_forearms(spec: mj.MjSpec) -> None:
+    """Give the forearms shapes that reach into the trunk, as coarse convex hulls do."""
+    for side in ("left", "right"):
+        spec.body(f"{side}_forearm").add_geom(type=mj.mjtGeom.mjGEOM_SPHERE, size=[0.2, 0, 0], mass=0.0)
+
+
 VARIANTS = (
     options_for_training,
     springs,
@@ -144,6 +161,8 @@ VARIANTS = (
     spheres_as_feet,
     coupled_and_locked_joints,
     without_a_free_joint,
+    six_joints_as_base,
+    wide_forearms,
 )
 Change = Callable[[mj.MjSpec], None]
 
@@ -178,6 +197,15 @@ def test_a_file_with_other_actuators_keeps_its_limits_and_its_geoms(tmp_path: Pa
         np.testing.assert_array_equal(simulator.model.body_mass, own.body_mass)
 
 
+def test_a_base_of_six_joints_is_simulated_on_a_free_joint(tmp_path: Path) -> None:
+    robot = load(written(tmp_path, six_joints_as_base))
+    assert robot.base == "floating" and robot.nv == kd.load("humanoid").nv
+    simulator = kd.sim.MujocoSimulator(robot)
+    own = mj.MjModel.from_xml_path(str(robot.description.source))
+    assert simulator.model.njnt == own.njnt - 5 and simulator.model.nv == own.nv
+    np.testing.assert_array_equal(simulator.model.body_mass, own.body_mass)
+
+
 def test_legs_without_a_motor_are_refused(tmp_path: Path) -> None:
     def passive(spec: mj.MjSpec) -> None:
         for motor in list(spec.actuators):
@@ -202,6 +230,60 @@ def test_effort_limits_that_no_motor_has_count_as_unstated() -> None:
     with pytest.warns(kd.DescriptionWarning, match="without an effort limit get"):
         body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
     assert body.robot.limits.effort[6:].max() < 1e3
+
+
+def with_point_masses(*links: str, mass: float | None = None) -> Robot:
+    """Make the humanoid without armature, with the mass of some links in their CoM, or another mass there."""
+    robot = kd.load("humanoid")
+    changed = tuple(
+        replace(link, inertia=Inertia(mass or link.inertia.mass, link.inertia.com, np.zeros((3, 3))))
+        if link.inertia is not None and link.name in links
+        else link
+        for link in robot.description.links
+    )
+    return Robot(replace(robot.description, links=changed), armature=np.zeros(robot.nv))
+
+
+def test_three_joints_that_move_a_point_mass_get_armature() -> None:
+    """A rotation about the line from the wrist to the mass moves nothing, although each joint alone moves it."""
+    robot = with_point_masses("left_hand", "left_wrist_yaw_link", "left_wrist_pitch_link")
+    assert np.linalg.eigvalsh(kd.dynamics.mass_matrix(robot, robot.neutral()))[0] < 1e-9
+    with pytest.warns(kd.DescriptionWarning, match="without inertia get an armature"):
+        body = kd.walking.Biped.from_robot(robot)
+    assert np.linalg.eigvalsh(kd.dynamics.mass_matrix(body.robot, body.q))[0] > 1e-6
+
+
+FEET = [f"{side}_{link}" for side in ("left", "right") for link in ("foot", "ankle_pitch_link")]
+
+
+def test_ankles_that_move_a_foot_without_inertia_get_armature() -> None:
+    robot = with_point_masses(*FEET, mass=0.002)
+    with pytest.warns(kd.DescriptionWarning, match="an armature .kg m.2.: right_ankle_pitch 0.002"):
+        body = kd.walking.Biped.from_robot(robot)
+    added = body.robot.armature - robot.armature
+    ankles = [body.robot.joint(f"{side}_ankle_roll").v.start for side in ("left", "right")]
+    assert (added[ankles] > 1e-3).all() and np.count_nonzero(added) == 4
+
+
+@pytest.mark.slow
+def test_a_robot_whose_feet_have_no_inertia_walks() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        result = kd.walking.walk(with_point_masses(*FEET, mass=0.002), duration=5.0)
+    assert result.walked, result.reason
+    assert result.slip < 0.01
+
+
+def test_links_next_to_those_that_overlap_in_the_stance_do_not_collide(tmp_path: Path) -> None:
+    body = kd.walking.Biped.from_robot(load(written(tmp_path, wide_forearms)))
+    simulator = kd.walking.make_simulator(body)
+    assert isinstance(simulator, kd.sim.MujocoSimulator)
+    pairs = {frozenset(pair) for pair in simulator.overlapping}
+    assert frozenset(("left_forearm", "torso")) in pairs
+    assert frozenset(("left_wrist_yaw_link", "torso")) in pairs  # below the forearm
+    assert frozenset(("left_forearm", "pelvis")) in pairs  # above the trunk
+    assert frozenset(("left_hand", "right_hand")) not in pairs
+    assert not any("world" in pair or len(pair) == 1 for pair in pairs)
 
 
 def test_a_base_whose_origin_is_on_the_ground_stands_on_legs(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 from kinodyn.argument_types import check_types
 from kinodyn.checks import one_of
 from kinodyn.description.types import Description, Joint, Link
+from kinodyn.description.virtual_base import virtual_base, with_floating_joint
 
 Base = Literal["fixed", "floating"]
 
@@ -33,9 +34,10 @@ def with_base(description: Description, base: Base | None = None) -> Description
         A valid description.
     base
         "floating": the robot moves freely in the world; unless it already does, a floating joint `root_joint` is added:
-        in place of the fixed joint between a massless root `world` and the robot, or from a new link `world`
-        (`universe` if that name is taken) to the old root. "fixed": floating joints from a
-        massless root to the robot become fixed. None: as in the description.
+        in place of the fixed joint between a massless root `world` and the robot, in place of three prismatic and three
+        revolute joints that move it freely (`virtual_base`), or from a new link `world` (`universe` if that name is
+        taken) to the old root. "fixed": floating joints from a massless root to the robot become fixed. None: as in
+        the description.
 
     Returns
     -------
@@ -85,14 +87,15 @@ def _joints_of_massless_root(description: Description) -> Iterator[Joint]:
 
 
 def _add_floating_joint(description: Description) -> Description:
+    name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
+    if chain := virtual_base(description, root_link(description)):
+        return with_floating_joint(description, chain, name)
     root = root_link(description).name
     below = list(_joints_of_massless_root(description))
     if root == WORLD and len(below) == 1 and below[0].kind == "fixed":  # a body fixed to the world becomes floating
-        name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
         free = Joint(name, "floating", root, below[0].child, line=below[0].line)
         return replace(description, joints=(free, *(joint for joint in description.joints if joint is not below[0])))
     world = _unused_name(("world", "universe"), {link.name for link in description.links})
-    name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
     return replace(
         description,
         links=(Link(world), *description.links),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mujoco as mj
+import numpy as np
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
@@ -112,7 +113,11 @@ def simulated_model(
 
 
 def _overlapping(robot: Robot, model: mj.MjModel, q: Array) -> tuple[tuple[str, str], ...]:
-    """List the pairs of bodies of the robot that overlap in a configuration."""
+    """List the pairs of bodies of the robot that overlap in a configuration, and the pairs next to them.
+
+    A forearm whose shape overlaps the hip cannot tell where the hand touches it: for each pair that overlaps, the
+    bodies that a joint connects to one of them do not collide with the other one either.
+    """
     data = mj.MjData(model)
     data.qpos[:] = convert.mujoco(robot, model).q_to(q)
     mj.mj_forward(model, data)
@@ -120,8 +125,17 @@ def _overlapping(robot: Robot, model: mj.MjModel, q: Array) -> tuple[tuple[str, 
     for contact in data.contact:
         first, second = (int(model.geom_bodyid[geom]) for geom in contact.geom)
         if contact.dist < -MIN_OVERLAP and model.body_weldid[first] and model.body_weldid[second]:
-            found.add((model.body(first).name, model.body(second).name))
-    return tuple(sorted(found))
+            found |= {(first, second)}
+            found |= {(first, other) for other in _neighbours(model, second)}
+            found |= {(second, other) for other in _neighbours(model, first)}
+    names = {tuple(sorted((model.body(first).name, model.body(second).name))) for first, second in found}
+    return tuple(sorted((first, second) for first, second in names if first != second))
+
+
+def _neighbours(model: mj.MjModel, body: int) -> list[int]:
+    """List the moving bodies above and below a body."""
+    around = [int(model.body_parentid[body]), *map(int, np.flatnonzero(model.body_parentid == body))]
+    return [other for other in around if model.body_weldid[other]]
 
 
 def _set_up(

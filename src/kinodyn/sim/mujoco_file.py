@@ -45,6 +45,8 @@ def read_spec(robot: Robot) -> mj.MjSpec | None:
             spec.delete(key)
         base = robot.joints[0]
         if robot.base == "floating" and spec.joint(base.name) is None and not _has_free_joint(spec):
+            for joint in list(spec.body(base.child).joints):  # those that the floating joint replaces
+                spec.delete(joint)
             spec.body(base.child).add_freejoint(name=base.name)
         model = spec.compile()
     except (DescriptionError, OSError, ValueError, AttributeError, mj.FatalError):

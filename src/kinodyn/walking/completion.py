@@ -12,7 +12,11 @@ from kinodyn.description.types import Joint
 from kinodyn.errors import warn
 from kinodyn.model.robot import Robot
 
-MIN_INERTIA = 1e-5  # [kg m^2] that a joint has to move
+MIN_INERTIA = 1e-5  # [kg m^2] that a joint has to move while all others stand still
+MIN_FREE_INERTIA = 1e-6  # [kg m^2] that it has to move while all others are free
+# Inertia of a joint of a leg, in masses times squared heights of the hips: least one, and default below it.
+MIN_LEG_INERTIA, LEG_INERTIA = 1e-5, 5e-5
+SINGULAR = 1e-12  # [kg, kg m^2] added to a mass matrix that may be singular
 # Effort limits as fractions of the weight times the height of the hips: defaults, and what no motor of a robot has.
 LEG_EFFORT, OTHER_EFFORT, MAX_EFFORT = 0.5, 0.15, 5.0
 
@@ -48,9 +52,7 @@ def _with_limits(robot: Robot) -> Robot:
     if not legs.feet:
         return robot
     chains = [moving_chain(robot, foot) for foot in legs.feet]
-    places = [[legs.pose[link][2, 3] for link in chain[1:]] for chain in chains]
-    height = max(max(place) - place[-1] for place in places)
-    scale = robot.mass * float(np.linalg.norm(robot.gravity)) * float(height)
+    scale = robot.mass * float(np.linalg.norm(robot.gravity)) * _leg_height(robot)
     moving = {joint.name for joint in robot.joints if joint.mimic is None and joint.v.stop - joint.v.start == 1}
     unknown = [joint.name for joint in robot.description.joints if joint.name in moving and _unstated(joint, scale)]
     if not unknown:
@@ -77,13 +79,36 @@ def _unstated(joint: Joint, scale: float) -> bool:
 
 
 def _with_inertia(robot: Robot) -> Robot:
-    inertia = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
-    light = np.flatnonzero(inertia < MIN_INERTIA)
-    if not len(light):
+    M = dynamics.mass_matrix(robot, robot.neutral())
+    # M_kk is what joint k moves while the others stand still; while they are free it may be nothing, where the link
+    # between joints has no mass.
+    others_free = 1.0 / np.diag(np.linalg.inv(M + SINGULAR * np.eye(len(M))))
+    light = (np.diag(M) < MIN_INERTIA) | (others_free < MIN_FREE_INERTIA)
+    added = np.where(light, MIN_INERTIA, 0.0)
+    in_legs = _leg_coordinates(robot)
+    scale = robot.mass * _leg_height(robot) ** 2
+    light[in_legs] |= others_free[in_legs] < MIN_LEG_INERTIA * scale
+    added[in_legs] = np.where(light[in_legs], LEG_INERTIA * scale, 0.0)
+    if not light.any():
         return robot
-    names = [joint.name for joint in robot.joints if joint.mimic is None and joint.v.start in light]
-    text = f"joints of {robot.name!r} without inertia get an armature of {MIN_INERTIA:g} kg m^2: {', '.join(names)}"
-    warn(text)
-    armature = robot.armature.copy()
-    armature[light] += MIN_INERTIA
-    return robot.replace(armature=armature)
+    listed = [
+        f"{joint.name} {added[joint.v.start]:.2g}"
+        for joint in robot.joints
+        if joint.mimic is None and light[joint.v].any()
+    ]
+    warn(f"joints of {robot.name!r} without inertia get an armature [kg m^2]: {', '.join(listed)}")
+    return robot.replace(armature=robot.armature + added)
+
+
+def _leg_coordinates(robot: Robot) -> list[int]:
+    """List the coordinates of the joints from the base to the feet."""
+    links = {link for foot in find_legs(robot).feet for link in moving_chain(robot, foot)}
+    moving = [joint for joint in robot.joints[1:] if joint.child in links and joint.mimic is None]
+    return [k for joint in moving for k in range(joint.v.start, joint.v.stop)]
+
+
+def _leg_height(robot: Robot) -> float:
+    """Measure the height of the highest joint of a leg above the lowest one [m]; 0 without legs."""
+    legs = find_legs(robot)
+    places = [[legs.pose[link][2, 3] for link in moving_chain(robot, foot)[1:]] for foot in legs.feet]
+    return float(max((max(place) - place[-1] for place in places), default=0.0))
