@@ -70,29 +70,48 @@ def check_types(target: Target) -> Target:
 
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    kinds: dict[str, Kind] | None = None
-    tests: list[tuple[str, int, str | None, Callable[[Any], bool]]] = []
+    tests: _Tests | None = None
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        nonlocal kinds
-        if kinds is None:
-            kinds = _kinds(function)
-            places = _places(function)
-            tests.extend((name, *places[name], kind.fits) for name, kind in kinds.items())
-        count = len(args)
-        for name, index, keyword, fits in tests:
-            if index < count:
-                value = args[index]
-            elif keyword in kwargs:
-                value = kwargs[keyword]
-            else:
-                continue
-            if not fits(value):
-                raise InputError(f"{name} must be {kinds[name].described}, got {_shown(value)}")
+        nonlocal tests
+        if tests is None:
+            tests = _Tests(function)
+        for value, fits in zip(args, tests.by_position, strict=False):
+            if fits is not None and not fits(value):
+                tests.refuse(args, kwargs)
+        for name, value in kwargs.items():
+            fits = tests.by_keyword.get(name)
+            if fits is not None and not fits(value):
+                tests.refuse(args, kwargs)
         return function(*args, **kwargs)
 
     return checked
+
+
+class _Tests:
+    """The tests of a function's arguments: None for a position, and nothing for a keyword, that is not checked."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.kinds = _kinds(function)
+        self.by_position: list[Callable[[Any], bool] | None] = []
+        self.by_keyword: dict[str, Callable[[Any], bool]] = {}
+        self.positional: list[str] = []
+        for parameter in inspect.signature(function).parameters.values():
+            kind = self.kinds.get(parameter.name)
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                self.positional.append(parameter.name)
+                self.by_position.append(None if kind is None else kind.fits)
+            if parameter.kind is not parameter.POSITIONAL_ONLY and kind is not None:
+                self.by_keyword[parameter.name] = kind.fits
+
+    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise for the first argument, in the order of the signature, that does not fit."""
+        given = dict(zip(self.positional, args, strict=False))
+        given |= {name: value for name, value in kwargs.items() if name in self.by_keyword}
+        for name, kind in self.kinds.items():
+            if name in given and not kind.fits(given[name]):
+                raise InputError(f"{name} must be {kind.described}, got {_shown(given[name])}")
 
 
 def _shown(value: object, depth: int = 0) -> str:
@@ -119,15 +138,6 @@ def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:
         if kind is not None and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             found[parameter.name] = kind
     return found
-
-
-def _places(function: Callable[..., Any]) -> dict[str, tuple[int, str | None]]:
-    """Return the position of each parameter, and its keyword: None if it has none, as `**kwargs` may use its name."""
-    places = {}
-    for index, parameter in enumerate(inspect.signature(function).parameters.values()):
-        keyword = None if parameter.kind is parameter.POSITIONAL_ONLY else parameter.name
-        places[parameter.name] = (sys.maxsize if parameter.kind is parameter.KEYWORD_ONLY else index, keyword)
-    return places
 
 
 class _Names(dict[str, Any]):
@@ -333,8 +343,9 @@ def _mapping(key: Any, value: Any) -> Kind:
     keys, values = kind_of(key), kind_of(value)
 
     def fits(given: object) -> bool:
-        if not isinstance(given, Mapping):
+        if type(given) is not dict and not isinstance(given, Mapping):
             return False
+        given = typing.cast("Mapping[object, object]", given)
         return (keys is None or all(map(keys.fits, given))) and (
             values is None or all(map(values.fits, given.values()))
         )

@@ -96,15 +96,17 @@ class OperationalSpaceControl(FrameController):
 
     def _saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
         """Compute generalised forces (..., nv) before and within the torque limits, and signals."""
-        found = self.torques(state, self.frame.reference.at(t), NO_WRENCH)
+        desired, tau, error, error_rate, damped, lyapunov, lyapunov_rate = self.torques(
+            state, self.frame.reference.at(t), NO_WRENCH
+        )
         signals = {
-            "error": found.error,
-            "error_rate": found.error_rate,
-            "damped": found.damped != 0.0,
-            "lyapunov": found.lyapunov,
-            "lyapunov_rate": found.lyapunov_rate,
+            "error": error,
+            "error_rate": error_rate,
+            "damped": damped != 0.0,
+            "lyapunov": lyapunov,
+            "lyapunov_rate": lyapunov_rate,
         }
-        return found.desired, found.tau, signals
+        return desired, tau, signals
 
     def _frame_torques(self, min_eigenvalue: float, *, inertia_weighted: bool) -> FrameTorques:
         return FrameTorques(
