@@ -12,6 +12,8 @@ import pytest
 
 import kinodyn
 
+from .read_only_arrays import read_only_arrays
+
 # modules that are imported only where an extra is installed: the package that they need
 NEEDED = {
     "kinodyn.interop.jax.operators": "jax",
@@ -38,9 +40,13 @@ def test_the_main_modules_have_examples() -> None:
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_in_docstrings_run(name: str) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    read_only: list[str] = []
     for test in examples(name):
-        runner.run(test)
+        runner.run(test, clear_globs=False)
+        made = {key: value for key, value in test.globs.items() if key not in vars(importlib.import_module(name))}
+        read_only += [place for key, value in made.items() for place in read_only_arrays(value, key)]
     assert runner.summarize(verbose=False).failed == 0
+    assert not read_only, "compiled functions of other libraries, such as SciPy's, do not accept read-only arrays"
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kinodyn import _core
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, stored
 from kinodyn.collision.shapes import Box, Capsule, Cylinder, Mesh, PointCloud, Shape, Sphere
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.description.meshes import open_edges
@@ -42,14 +42,14 @@ def _lower(snapshot: WorldSnapshot) -> Obstacles:
     owners: list[str] = []
     for thing in snapshot.objects:
         if thing.attached_to is None:
-            _add(core, thing.shape, thing.pose, len(owners))
+            _add(core, thing.shape, stored(thing, "pose"), len(owners))
             owners.append(thing.name)
     return Obstacles(core, tuple(owners))
 
 
 def _add(core: _core.Obstacles, shape: Shape, pose: Array, owner: int) -> None:
     if isinstance(shape, Box):
-        core.add_box(shape.size, pose, owner)
+        core.add_box(stored(shape, "size"), pose, owner)
     elif isinstance(shape, Cylinder):
         core.add_cylinder(shape.radius, shape.length, pose, owner)
     elif isinstance(shape, Sphere):
@@ -70,7 +70,7 @@ def _surface(shape: Shape) -> _core.Surface:
 
 def _make_surface(shape: Shape) -> _core.Surface:
     if isinstance(shape, PointCloud):
-        return _core.point_surface(shape.points)
+        return _core.point_surface(stored(shape, "points"))
     mesh = shape.triangles()
     vertices, faces = np.ascontiguousarray(mesh.vertices), np.ascontiguousarray(mesh.faces, dtype=np.int64)
     return _core.triangle_surface(vertices, faces, not isinstance(shape, Mesh) or len(open_edges(faces)) == 0)

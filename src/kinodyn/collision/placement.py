@@ -8,27 +8,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.arrays import Array, HasMatrix, MatrixLike
+from kinodyn.arrays import Array, HasMatrix, MatrixLike, frozen
 from kinodyn.checks import MAX_MAGNITUDE, as_rotation, one_pose, shape_of, vector
 from kinodyn.spatial import from_quaternion
 
 # (4, 4), a RigidTransform, a pair of position and rotation, or None for the origin
 Pose: TypeAlias = MatrixLike | tuple[ArrayLike, ArrayLike | HasMatrix | None] | None
 
-IDENTITY = np.eye(4)
-IDENTITY.setflags(write=False)
+IDENTITY = frozen(np.eye(4))
 
 
 def object_pose(pose: Pose) -> Array:
     """Return a pose as a read-only array (4, 4)."""
     if type(pose) is np.ndarray and pose.shape == (4, 4) and pose.dtype == np.float64 and _core.are_poses(pose):
-        return _frozen(pose.copy())  # the common case; other input is validated below
+        return frozen(pose.copy())  # the common case; other input is validated below
     if pose is None:
         return IDENTITY
     if isinstance(pose, tuple) and len(pose) == 2:
         return _pair(*pose)
     T = one_pose("pose", cast(MatrixLike, pose))
-    return _frozen(T.copy())
+    return frozen(T.copy())
 
 
 def placed_at(position: ArrayLike) -> Array:
@@ -39,7 +38,7 @@ def placed_at(position: ArrayLike) -> Array:
     else:
         p = vector("position", position, 3)
         T[:3, 3] = p
-    return _frozen(T)
+    return frozen(T)
 
 
 def _is_plain(position: ArrayLike) -> bool:
@@ -57,9 +56,4 @@ def _pair(position: ArrayLike, rotation: ArrayLike | HasMatrix | None) -> Array:
     T = T.copy()
     matrix = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
     T[:3, :3] = from_quaternion(matrix) if shape_of(matrix) == (4,) else as_rotation(matrix)
-    return _frozen(T)
-
-
-def _frozen(T: Array) -> Array:
-    T.setflags(write=False)
-    return T
+    return frozen(T)

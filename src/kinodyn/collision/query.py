@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import _core
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, stored
 from kinodyn.checks import positive
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.padding import NO_PADDING, LinkPadding
@@ -173,7 +173,7 @@ def range_of(robot: Robot, *configurations: Array) -> tuple[Array, Array]:
     Motions between the configurations are within the bounds too: on the geodesic of a floating joint, the distance
     covered is up to pi / 2 times the straight one.
     """
-    lower, upper = robot.limits.lower, robot.limits.upper
+    lower, upper = (stored(robot.limits, name) for name in ("lower", "upper"))
     columns = translations(robot)
     if not columns:
         return lower, upper

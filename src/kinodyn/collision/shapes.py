@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access, frozen, stored
 from kinodyn.checks import numbers, positive, positive_vector, triangle_indices
 from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
 from kinodyn.description.height_fields import field_mesh
@@ -39,7 +39,8 @@ class Solid:
 
 
 @displayed
-@dataclass(frozen=True, eq=False)
+@copied_on_access("size")
+@dataclass(frozen=True, eq=False, init=False)
 class Box(Solid):
     """A box centred at the origin.
 
@@ -51,8 +52,8 @@ class Box(Solid):
 
     size: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", _lengths("size", self.size))
+    def __init__(self, size: ArrayLike) -> None:
+        _set(self, size=positive_vector("size", size, 3))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
         return box_mesh(self.size)
@@ -126,6 +127,7 @@ class Capsule(Solid):
 
 
 @displayed
+@copied_on_access("radii")
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Solid):
     """An ellipsoid centred at the origin.
@@ -139,7 +141,7 @@ class Ellipsoid(Solid):
     radii: Array
 
     def __post_init__(self) -> None:
-        _set(self, radii=_lengths("radii", self.radii))
+        _set(self, radii=positive_vector("radii", stored(self, "radii"), 3))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
         unit = revolved_mesh(1.0, 0.0, rings(float(self.radii.max()), tolerance))
@@ -148,6 +150,7 @@ class Ellipsoid(Solid):
 
 @check_types
 @displayed
+@copied_on_access("vertices", "faces")
 @dataclass(frozen=True, eq=False)
 class Mesh(Solid):
     """Triangles; the solid inside them if they are closed.
@@ -167,9 +170,9 @@ class Mesh(Solid):
     convex: bool = False
 
     def __post_init__(self) -> None:
-        vertices = _points("vertices", self.vertices)
-        faces = triangle_indices("faces", self.faces, len(vertices))
-        _set(self, vertices=vertices, faces=_frozen(faces), convex=bool(self.convex))
+        vertices = _points("vertices", stored(self, "vertices"))
+        faces = triangle_indices("faces", stored(self, "faces"), len(vertices))
+        _set(self, vertices=vertices, faces=faces, convex=bool(self.convex))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
         return TriangleMesh(self.vertices, self.faces)
@@ -177,6 +180,7 @@ class Mesh(Solid):
 
 @check_types
 @displayed
+@copied_on_access("heights", "size")
 @dataclass(frozen=True, eq=False)
 class HeightField(Solid):
     """Solid ground below heights on a grid, which is centred at the origin.
@@ -196,26 +200,27 @@ class HeightField(Solid):
     thickness: float = 0.1
 
     def __post_init__(self) -> None:
-        heights = numbers("heights", self.heights)
+        heights = numbers("heights", stored(self, "heights"))
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise InputError(f"heights must have shape (nx, ny), at least 2 by 2, got {heights.shape}")
         if 2 * heights.size > MAX_TRIANGLES:
             most = MAX_TRIANGLES // 2
             raise InputError(f"heights must have at most {most} entries, got {heights.size}: divide the ground")
-        size, thickness = _lengths("size", self.size, 2), positive("thickness", self.thickness)
-        _set(self, heights=_frozen(heights.copy()), size=size, thickness=thickness)
+        size, thickness = positive_vector("size", stored(self, "size"), 2), positive("thickness", self.thickness)
+        _set(self, heights=heights.copy(), size=size, thickness=thickness)
 
     @property
     def base(self) -> float:
         """Height of the lower side of the solid [m]."""
-        return float(self.heights.min()) - self.thickness
+        return float(stored(self, "heights").min()) - self.thickness
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        return field_mesh(self.heights, self.size, self.base)
+        return field_mesh(stored(self, "heights"), stored(self, "size"), self.base)
 
 
 @check_types
 @displayed
+@copied_on_access("points")
 @dataclass(frozen=True, eq=False)
 class PointCloud:
     """Points with a common radius, such as those of a depth camera.
@@ -232,7 +237,7 @@ class PointCloud:
     radius: float
 
     def __post_init__(self) -> None:
-        _set(self, points=_points("points", self.points), radius=positive("radius", self.radius))
+        _set(self, points=_points("points", stored(self, "points")), radius=positive("radius", self.radius))
 
 
 Shape: TypeAlias = Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | HeightField | PointCloud
@@ -241,22 +246,11 @@ Shape: TypeAlias = Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | Height
 def _set(shape: object, **values: object) -> None:
     """Set the checked fields of a frozen dataclass."""
     for name, value in values.items():
-        object.__setattr__(shape, name, value)
-
-
-def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    array.flags.writeable = False
-    return array
-
-
-def _lengths(what: str, value: ArrayLike, count: int = 3) -> Array:
-    lengths = positive_vector(what, value, count)
-    lengths.setflags(write=False)
-    return lengths
+        shape.__dict__[name] = frozen(value) if isinstance(value, np.ndarray) else value
 
 
 def _points(what: str, value: ArrayLike) -> Array:
     points = numbers(what, value, 3)
     if points.ndim != 2 or len(points) == 0:
         raise InputError(f"{what} must have shape (n, 3), at least one row, got {points.shape}")
-    return np.asarray(_frozen(points.copy()), dtype=float)
+    return np.array(points, dtype=float)

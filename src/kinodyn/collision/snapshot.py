@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access, stored
 from kinodyn.collision.padding import NO_PADDING, LinkPadding
 from kinodyn.collision.shapes import Shape
 from kinodyn.display import displayed
@@ -14,7 +14,9 @@ from kinodyn.errors import unknown_name
 
 
 @displayed
-class WorldObject(NamedTuple):
+@copied_on_access("pose")
+@dataclass(frozen=True, eq=False, init=False)
+class WorldObject:
     """An object of a world.
 
     Attributes
@@ -22,7 +24,7 @@ class WorldObject(NamedTuple):
     name : str
     shape : Shape
     pose : (4, 4) array
-        Pose of the shape in the world, or in the frame that it is attached to. Read-only.
+        Pose of the shape in the world, or in the frame that it is attached to; a copy.
     attached_to : str or None
         The frame of the robot that it moves with.
     touch_links : tuple of str
@@ -35,9 +37,15 @@ class WorldObject(NamedTuple):
     attached_to: str | None = None
     touch_links: tuple[str, ...] = ()
 
+    def __init__(
+        self, name: str, shape: Shape, pose: Array, attached_to: str | None = None, touch_links: tuple[str, ...] = ()
+    ) -> None:
+        # planners make worlds thousands of times a second: this takes half the time of a generated `__init__`
+        self.__dict__.update(name=name, shape=shape, pose=pose, attached_to=attached_to, touch_links=touch_links)
+
     def __repr__(self) -> str:
         place = "" if self.attached_to is None else f", attached_to={self.attached_to!r}"
-        x, y, z = self.pose[:3, 3]
+        x, y, z = stored(self, "pose")[:3, 3]
         return f"WorldObject({self.name!r}, {type(self.shape).__name__}, at {x:.4g} {y:.4g} {z:.4g}{place})"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access
 from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.description.types import Description
@@ -32,6 +32,7 @@ _SETS: WeakKeyDictionary[Description, dict[float | Resolutions, SphereSet]] = We
 
 @check_types
 @displayed
+@copied_on_access("bounding", "coarse", "coarse_start", "fine", "fine_start")
 @dataclass(frozen=True, eq=False)
 class SphereSet:
     """Spheres that cover the collision shapes of a robot, in three levels.
@@ -67,10 +68,6 @@ class SphereSet:
     fine_start: NDArray[np.int64]
     resolutions: Resolutions
     overshoot: tuple[Overshoot, ...]
-
-    def __post_init__(self) -> None:
-        for array in (self.bounding, self.coarse, self.coarse_start, self.fine, self.fine_start):
-            array.flags.writeable = False
 
     @check_types
     def of_link(self, link: str) -> Array:

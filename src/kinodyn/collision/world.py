@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -98,7 +99,7 @@ class World:
         pose
             Pose of its centre in the world.
         """
-        self._objects.add(name, Box(cast(Array, size)), object_pose(pose))
+        self._objects.add(name, Box(size), object_pose(pose))
 
     def add_sphere(self, name: str, radius: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Add a sphere.
@@ -264,7 +265,7 @@ class World:
         """
         T = object_pose(pose)
         with self._objects.lock:
-            self._objects.put(self[name]._replace(pose=T))
+            self._objects.put(replace(self[name], pose=T))
 
     def attach(
         self,
@@ -299,7 +300,7 @@ class World:
             raise InputError(f"touch_links must be names of links, got {touch_links!r}")
         with self._objects.lock:
             pose = self[name].pose if T_frame_object is None else object_pose(T_frame_object)
-            self._objects.put(self[name]._replace(pose=pose, attached_to=frame, touch_links=links))
+            self._objects.put(replace(self[name], pose=pose, attached_to=frame, touch_links=links))
 
     def detach(self, name: str, pose: Pose) -> None:
         """Detach an object from its frame and leave it in the world.
@@ -321,7 +322,7 @@ class World:
         with self._objects.lock:
             if self[name].attached_to is None:
                 raise InputError(f"the object {name!r} is not attached to a frame; move places it in the world")
-            self._objects.put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch_links=()))
+            self._objects.put(replace(self[name], pose=object_pose(pose), attached_to=None, touch_links=()))
 
     def pad_links(self, padding: float | Mapping[str, float], scale: float | Mapping[str, float] = 1.0) -> None:
         """Keep the links of the robot farther from the objects: enlarge them in all checks against the world.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access
 from kinodyn.description.mimics import combine_limits, find_leaders
 from kinodyn.description.types import Description
 from kinodyn.display import displayed
@@ -20,6 +20,7 @@ MAX_SAMPLED_TRANSLATION = 100.0  # [m] wider ranges, such as 999999 for mobile b
 
 
 @displayed
+@copied_on_access("lower", "upper", "velocity", "effort")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limits:
     """Limits of the coordinates, infinite where there are none.
@@ -57,8 +58,6 @@ def joint_limits(tree: Tree, description: Description) -> Limits:
         if info.name in combined:
             own = combined[info.name]
             lower[info.q], upper[info.q], velocity[info.v] = own.lower.value, own.upper.value, own.velocity.value
-    for array in (lower, upper, velocity, effort):
-        array.flags.writeable = False
     return Limits(lower=lower, upper=upper, velocity=velocity, effort=effort)
 
 

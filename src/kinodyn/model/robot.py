@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access, read_only
 from kinodyn.description.base import Base, with_base
 from kinodyn.description.types import Description
 from kinodyn.description.validation import validate
@@ -28,8 +28,11 @@ from kinodyn.model.joint_values import (
 )
 from kinodyn.model.payload import add_payload
 
+COPIED = ("gravity", "armature", "damping", "friction", "inertial_parameters")
+
 
 @displayed
+@copied_on_access(*COPIED)
 class Robot(_core.CompiledRobot):
     """A robot, compiled from its description. Created by `kinodyn.load` and `kinodyn.from_dh`.
 
@@ -129,9 +132,8 @@ class Robot(_core.CompiledRobot):
             _chosen=chosen,
             _neutral=neutral_configuration(tree, description),
         )
-        for value in self.__dict__.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        for name in COPIED:
+            self.__dict__[name] = read_only(self.__dict__[name])
 
     def _compile(self, tree: Tree, constants: dict[str, Array]) -> None:
         """Create the core's representation of the robot."""

@@ -18,7 +18,8 @@ _NEED_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentu
 class State:
     """The kinematics and dynamics of a robot at (q, v), or at a batch of states.
 
-    The attributes are read-only views of memory that `update` overwrites: copy what must be kept.
+    The attributes are the memory that `update` overwrites: copy what must be kept. Writing into them recomputes
+    nothing, and lasts until the next update.
 
     Parameters
     ----------
@@ -68,14 +69,12 @@ class State:
         self.robot = robot
         self._arrays = _core.state(robot, q, np.zeros(robot.nv) if v is None else v, None)
         batch = self._arrays.bias.shape[:-1]
-        self._q, self._v = np.empty((*batch, robot.nq)), np.empty((*batch, robot.nv))
+        self.q, self.v = np.empty((*batch, robot.nq)), np.empty((*batch, robot.nv))
         self._keep(q, 0.0 if v is None else v)
-        self.q, self.v = _read_only(self._q), _read_only(self._v)
-        self.poses = _read_only(self._arrays.poses)
-        self.mass_matrix, self.bias = _read_only(self._arrays.mass_matrix), _read_only(self._arrays.bias)
+        self.poses, self.mass_matrix, self.bias = self._arrays.poses, self._arrays.mass_matrix, self._arrays.bias
         if robot.mass > 0.0:
             for name in _NEED_MASS:
-                setattr(self, name, _read_only(getattr(self._arrays, name)))
+                setattr(self, name, getattr(self._arrays, name))
         self._frames = self.poses.reshape(*batch, len(robot.frame_names), 16)
 
     def update(self, q: ArrayLike, v: ArrayLike) -> State:
@@ -143,11 +142,5 @@ class State:
         raise AttributeError(f"a State has no attribute {name!r}")
 
     def _keep(self, q: ArrayLike, v: ArrayLike) -> None:
-        self._q[...] = q
-        self._v[...] = v
-
-
-def _read_only(array: Array) -> Array:
-    view: Array = array.view()
-    view.flags.writeable = False
-    return view
+        self.q[...] = q
+        self.v[...] = v

@@ -86,19 +86,17 @@ def remaining(motion: PiecewisePolynomial, t: float) -> PiecewisePolynomial:
     """Return the part of the motion from time t on, shifted to start at time 0."""
     t = min(max(t, 0.0), motion.duration)
     first = int(np.searchsorted(motion.knots[1:-1], t, side="right"))
-    coefficients = np.array(motion.coefficients[:, first:])
+    coefficients = motion.coefficients[:, first:]
     shift, degree = t - motion.knots[first], len(coefficients) - 1
     for k in range(degree + 1):  # Taylor expansion about the new start
         powers = np.array([comb(m, k) * shift ** (m - k) for m in range(k, degree + 1)])
         coefficients[k, 0] = powers @ motion.coefficients[k:, first]
     knots = np.concatenate([[0.0], motion.knots[first + 1 :] - t])
-    return PiecewisePolynomial(motion.space, knots, np.array(motion.base[first:]), coefficients)
+    return PiecewisePolynomial(motion.space, knots, motion.base[first:], coefficients)
 
 
 def until(motion: PiecewisePolynomial, t: float) -> PiecewisePolynomial:
     """Return the motion up to time t."""
     last = int(np.searchsorted(motion.knots[1:-1], t, side="left")) + 1
     knots = np.append(motion.knots[:last], min(max(t, 0.0), motion.duration))
-    return PiecewisePolynomial(
-        motion.space, knots, np.array(motion.base[:last]), np.array(motion.coefficients[:, :last])
-    )
+    return PiecewisePolynomial(motion.space, knots, motion.base[:last], motion.coefficients[:, :last])

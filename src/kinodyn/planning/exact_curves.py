@@ -106,6 +106,4 @@ def _largest_rates(piece: PiecewisePolynomial) -> Array:
 def _piece(motion: PiecewisePolynomial, k: int) -> PiecewisePolynomial:
     """Return one piece of a trajectory as a trajectory."""
     knots = motion.knots[k : k + 2] - motion.knots[k]
-    return PiecewisePolynomial(
-        motion.space, knots, np.array(motion.base[k : k + 1]), np.array(motion.coefficients[:, k : k + 1])
-    )
+    return PiecewisePolynomial(motion.space, knots, motion.base[k : k + 1], motion.coefficients[:, k : k + 1])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, copied_on_access
 from kinodyn.checks import as_pose, flag, nonnegative
 from kinodyn.collision.query import snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
@@ -23,6 +23,7 @@ TOLERANCE = 1e-6  # [m, rad]
 
 @check_types
 @displayed
+@copied_on_access("pose", "position_tolerance", "rotation_tolerance")
 @dataclass(frozen=True, eq=False)
 class PoseRegion:
     """A region of acceptable goal poses: those near a pose, within a box and ranges of angles.
@@ -70,7 +71,6 @@ class PoseRegion:
         if values["pose"].size == 0:
             raise InputError("pose of the region is empty; give at least one pose (4, 4)")
         for name, value in values.items():
-            value.flags.writeable = False
             object.__setattr__(self, name, value)
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, stored
 from kinodyn.checks import at_most, nonnegative, positive
 from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
@@ -333,4 +333,5 @@ def _torques(robot: Robot, given: ArrayLike, shape: tuple[int, ...], t: float, c
         raise InputError(
             f"the controller returned forces on the floating base at {t:.6g} s; tau[..., :6] must be 0, use sim.Push"
         )
-    return np.clip(tau, -robot.limits.effort, robot.limits.effort) if clip else tau
+    effort = stored(robot.limits, "effort")
+    return np.clip(tau, -effort, effort) if clip else tau

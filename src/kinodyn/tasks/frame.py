@@ -9,16 +9,17 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, copied_on_access
 from kinodyn.checks import numbers, positions, shape_of
 from kinodyn.display import displayed
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose
 from kinodyn.spatial.poses import inverse_pose
-from kinodyn.tasks.task import Task, frozen, weights_of
+from kinodyn.tasks.task import Task, weights_of
 
 
 @displayed
+@copied_on_access("point")
 class FrameTask(Task):
     """Bring a frame to a pose, or a point of it to a position.
 
@@ -68,7 +69,7 @@ class FrameTask(Task):
         super().__init__(str(frame) if name is None else name, priority, gain, required)
         self.frame = frame
         self.relative_to = relative_to
-        self.point = frozen(numbers(f"point of {self.name!r}", point, 3))
+        self.point = np.array(numbers(f"point of {self.name!r}", point, 3))
         self.is_point = _is_position(target)
         self.target = target
         self.weights = weights

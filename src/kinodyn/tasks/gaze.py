@@ -9,15 +9,16 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Task, frozen, weights_of
+from kinodyn.tasks.task import Task, weights_of
 
 
 @displayed
+@copied_on_access("axis")
 class GazeTask(Task):
     """Point an axis of a frame at a position; rotation about that axis stays free.
 
@@ -59,7 +60,7 @@ class GazeTask(Task):
         length = float(np.linalg.norm(given))
         if not length > 1e-9:
             raise InputError(f"axis of {self.name!r} must be a nonzero vector, got {axis!r}")
-        self.axis = frozen(given / length)
+        self.axis = given / length
         self.target = target
         self.weights = weights
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, copied_on_access
 from kinodyn.checks import flag, numbers, shape_of
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -21,6 +21,7 @@ FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # s
 
 
 @displayed
+@copied_on_access("weights")
 class Task(Motion, Rows):
     """Base class of tasks.
 
@@ -41,8 +42,8 @@ class Task(Motion, Rows):
     required : bool
         Whether `WholeBody.solve` succeeds only if this task is satisfied.
     target : array or None
-        Target value; None: the value at the first configuration of a solver. Arrays are read-only: assign a new
-        one to change it. Leading axes are batch axes.
+        Target value; None: the value at the first configuration of a solver. Leading axes are batch axes. Reading it
+        returns a copy, as with `weights`: assign a new one to change it.
     velocity, acceleration, frequency, damping_ratio, gains
         For controllers, which track a task in time; see `tasks.motion.Motion`. Inverse kinematics does not use them.
     """
@@ -73,13 +74,13 @@ class Task(Motion, Rows):
 
     @property
     def target(self) -> Array | None:
-        """The target, read-only."""
-        return self._target
+        """The target, a copy."""
+        return None if self._target is None else self._target.copy()
 
     @target.setter
     def target(self, value: MatrixLike | None) -> None:
         self.follows = value is None
-        self._target = None if value is None else frozen(self.check_target(value))
+        self._target = None if value is None else np.array(self.check_target(value), dtype=float)
 
     def track(self, target: Any, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> None:
         """Set the target and its motion at once, as a control loop does every tick.
@@ -91,14 +92,14 @@ class Task(Motion, Rows):
         velocity, acceleration
             Of the target, as the attributes of these names; None is zero.
         """
-        checked = frozen(self.check_target(target))
+        checked = np.array(self.check_target(target), dtype=float)
         v = None if velocity is None else vector(f"velocity of {self.name!r}", velocity)
         a = None if acceleration is None else vector(f"acceleration of {self.name!r}", acceleration)
         self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
     def prepare(self, robot: Robot, q: Array) -> None:
         if self._target is None:
-            self._target = frozen(self.measure(robot, q))
+            self._target = np.array(self.measure(robot, q), dtype=float)
 
     def reset(self) -> None:
         """Clear a target that was taken from a configuration."""
@@ -242,13 +243,6 @@ class Task(Motion, Rows):
         return f"{type(self).__name__}({self.name!r}, priority={self.priority})"
 
 
-def frozen(array: Array) -> Array:
-    """Return a read-only copy."""
-    copy = np.array(array, dtype=float)
-    copy.flags.writeable = False
-    return copy
-
-
 def weights_of(name: str, value: ArrayLike, size: int) -> Array:
     """Return weights (size,) from one number or several, or raise."""
     what = f"weights of {name!r}"
@@ -258,7 +252,7 @@ def weights_of(name: str, value: ArrayLike, size: int) -> Array:
     result = np.array(np.broadcast_to(given, (size,)))
     if (result < 0).any():
         raise InputError(f"{what} must be nonnegative, got {value!r}")
-    return frozen(result)
+    return result
 
 
 def _fraction(name: str, value: object) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access, read_only, stored
 from kinodyn.checks import integer, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -19,6 +19,7 @@ MAX_ORDER = 100  # of a derivative
 
 
 @displayed
+@copied_on_access("base", "coefficients")
 class PiecewisePolynomial(JointTrajectory):
     """A trajectory that from knot k on is integrate(base_k, x_k(t - knot_k)), each x_k a polynomial.
 
@@ -45,15 +46,14 @@ class PiecewisePolynomial(JointTrajectory):
             kinds = ", ".join(type(array).__name__ for array in arrays)
             raise InputError(f"knots (n + 1,), base and coefficients must be arrays of float64, got {kinds}")
         super().__init__(space, float(knots[-1]))
-        self._knots, self.base, self.coefficients = knots, base, coefficients
-        self._derivatives = [coefficients]
-        for array in arrays:
-            array.flags.writeable = False
+        self._knots, self.base, self.coefficients = (read_only(array.copy()) for array in arrays)
+        self._derivatives = [stored(self, "coefficients")]
 
     @property
     def knots(self) -> Array:
         """Times (n + 1,) at which pieces start and end [s]."""
-        return self._knots
+        knots: Array = self._knots.copy()
+        return knots
 
     def derivative(self, order: int) -> Array:
         """Return the coefficients of a derivative of x.
@@ -67,8 +67,9 @@ class PiecewisePolynomial(JointTrajectory):
         -------
         (degree + 1 - order, n, nv) array
         """
-        if type(order) is not int or not 0 <= order < len(self._derivatives):
-            order = integer("order", order, 0, MAX_ORDER)
+        return np.array(self._derivative(integer("order", order, 0, MAX_ORDER)))
+
+    def _derivative(self, order: int) -> Array:
         while len(self._derivatives) <= order:
             last = self._derivatives[-1]
             powers = np.arange(1.0, len(last))[:, None, None]
@@ -80,22 +81,21 @@ class PiecewisePolynomial(JointTrajectory):
             raise InputError("order 3, the jerk, needs a vector q; this robot has ball or floating joints")
         piece = np.searchsorted(self._knots[1:-1], t, side="right")
         since = (t - self._knots[piece])[..., None]
-        highest = _horner(self.derivative(order), piece, since)
+        highest = _horner(self._derivative(order), piece, since)
         if order == 0:
-            return self.space.integrate(self.base[piece], highest)
+            return self.space.integrate(stored(self, "base")[piece], highest)
         if self.space.is_vector:
             return highest
-        x = _horner(self.coefficients, piece, since)
+        x = _horner(self._derivative(0), piece, since)
         if order == 1:
             return self.space.velocity(x, highest)
-        return self.space.acceleration(x, _horner(self.derivative(1), piece, since), highest)
+        return self.space.acceleration(x, _horner(self._derivative(1), piece, since), highest)
 
     def stretched(self, factor: float) -> PiecewisePolynomial:
         k = positive("factor", factor)
-        powers = k ** -np.arange(float(len(self.coefficients)))
-        return PiecewisePolynomial(
-            self.space, k * self._knots, self.base.copy(), self.coefficients * powers[:, None, None]
-        )
+        powers = k ** -np.arange(float(len(self._derivative(0))))
+        scaled = self._derivative(0) * powers[:, None, None]
+        return PiecewisePolynomial(self.space, k * self._knots, stored(self, "base"), scaled)
 
 
 def _horner(coefficients: Array, piece: NDArray[np.intp], since: Array) -> Array:
@@ -133,7 +133,7 @@ def hermite_pieces(space: Space, times: Array, q: Array, v: Array, a: Array | No
         coefficients = hermite_cubic(x1, v[:-1], end, h)
     else:
         coefficients = hermite_quintic(x1, (v[:-1], a[:-1]), space.rates(x1, v[1:], a[1:]), h)
-    return PiecewisePolynomial(space, np.array(times), np.array(q[:-1]), coefficients)
+    return PiecewisePolynomial(space, times, q[:-1], coefficients)
 
 
 def joined(pieces: list[PiecewisePolynomial]) -> PiecewisePolynomial:

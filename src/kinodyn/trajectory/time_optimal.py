@@ -138,9 +138,9 @@ def _joined(parts: list[TimeOptimalResult], limits: dict[str, Any]) -> TimeOptim
 
 
 def _shifted(law: PiecewisePolynomial, start: float) -> PiecewisePolynomial:
-    coefficients = law.coefficients.copy()
+    coefficients = law.coefficients
     coefficients[0] += start
-    return PiecewisePolynomial(law.space, law.knots.copy(), law.base.copy(), coefficients)
+    return PiecewisePolynomial(law.space, law.knots, law.base, coefficients)
 
 
 def _solve(problem: _Problem, limits: dict[str, Any], grid: int, deviation: float) -> TimeOptimalResult:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, copied_on_access
 from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot, FreeRotation
 from kinodyn.balance.legs import MIN_JOINTS, Knee, Legs, find_knee, find_legs, moving_chain
@@ -40,6 +40,7 @@ def opposite(side: str) -> str:
 
 
 @displayed
+@copied_on_access("q", "base")
 @dataclass(frozen=True, eq=False)
 class Biped:
     """Measurements of a robot with two feet, made by `Biped.from_robot`.
@@ -113,7 +114,7 @@ class Biped:
         if not apart >= least:
             raise InputError(f"width must be at least {least:.3g} m, so that the feet do not touch, got {width!r}")
         q = _stance(robot, legs, leg_extension * length, apart)
-        body = cls(
+        return cls(
             robot,
             left,
             right,
@@ -123,9 +124,6 @@ class Biped:
             float(kinematics.com(robot, q)[2]),
             kinematics.pose(robot, q, robot.joints[0].child),
         )
-        for array in (q, body.base):
-            array.flags.writeable = False
-        return body
 
     @cached_property
     def omega(self) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, copied_on_access
 from kinodyn.checks import distinct_names, list_of, numbers, one_of, positive, vector
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -115,6 +115,7 @@ class Constraint(ABC):
 
 
 @displayed
+@copied_on_access("point", "corners", "normal", "target")
 class Contact(Constraint):
     """A contact of a frame with the world that does not move.
 
@@ -156,10 +157,10 @@ class Contact(Constraint):
         self.name = str(name or frame)
         one_of(f"kind of contact {self.name!r}", kind, ("surface", "point"))
         self.kind = "point" if corners is not None else kind
-        self.point = _frozen(vector(f"point of contact {self.name!r}", point, 3))
+        self.point = np.array(vector(f"point of contact {self.name!r}", point, 3))
         self.corners: Array | None = None
         if corners is not None:
-            self.corners = _frozen(numbers(f"corners of contact {self.name!r}", corners, 3))
+            self.corners = np.array(numbers(f"corners of contact {self.name!r}", corners, 3))
             if self.corners.ndim != 2 or len(self.corners) == 0:
                 raise InputError(f"corners of contact {self.name!r} must have shape (n, 3), got {self.corners.shape}")
         positive(f"friction of contact {self.name!r}", friction)
@@ -168,8 +169,8 @@ class Contact(Constraint):
         length = float(np.linalg.norm(direction))
         if not length > 1e-9:
             raise InputError(f"normal of contact {self.name!r} must be a nonzero vector, got {normal!r}")
-        self.normal: Array = _frozen(direction / length)
-        self.target = None if target is None else _frozen(as_pose(target, f"target of contact {self.name!r}"))
+        self.normal: Array = direction / length
+        self.target = None if target is None else np.array(as_pose(target, f"target of contact {self.name!r}"))
 
     @property
     def has_target(self) -> bool:
@@ -178,7 +179,7 @@ class Contact(Constraint):
 
     def satisfied_at(self, robot: Robot, q: ArrayLike) -> Contact:
         result = copy.copy(self)
-        result.target = _frozen(kinematics.pose(robot, q, self.frame))
+        result.target = kinematics.pose(robot, q, self.frame)
         return result
 
     def constraints(self, robot: Robot) -> list[Row]:
@@ -206,6 +207,7 @@ class Contact(Constraint):
 
 
 @displayed
+@copied_on_access("T_frame", "T_other")
 class Loop(Constraint):
     """A kinematic loop: two frames of the robot that coincide, as in a four-bar linkage or with two hands on a bar.
 
@@ -238,8 +240,8 @@ class Loop(Constraint):
         if frame == other:
             raise InputError(f"loop {self.name!r} ties frame {frame!r} to itself; name two frames")
         here, there = np.eye(4) if T_frame is None else T_frame, np.eye(4) if T_other is None else T_other
-        self.T_frame = _frozen(as_pose(here, f"T_frame of loop {self.name!r}"))
-        self.T_other = _frozen(as_pose(there, f"T_other of loop {self.name!r}"))
+        self.T_frame = np.array(as_pose(here, f"T_frame of loop {self.name!r}"))
+        self.T_other = np.array(as_pose(there, f"T_other of loop {self.name!r}"))
         words = directions.split() if isinstance(directions, str) else []
         if not words or any(word not in DIRECTIONS for word in words) or len(set(words)) < len(words):
             raise InputError(
@@ -255,7 +257,7 @@ class Loop(Constraint):
     def satisfied_at(self, robot: Robot, q: ArrayLike) -> Loop:
         T_world_frame, T_world_other = (kinematics.pose(robot, q, frame) for frame in (self.frame, self.other))
         result = copy.copy(self)
-        result.T_other = _frozen(inverse(T_world_other) @ T_world_frame @ self.T_frame)
+        result.T_other = inverse(T_world_other) @ T_world_frame @ self.T_frame
         return result
 
     def constraints(self, robot: Robot) -> list[Row]:
@@ -314,10 +316,3 @@ def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
         raise InputError("contacts is empty; use dynamics.forward for motion without contacts")
     distinct_names("contacts", (contact.name for contact in result))
     return result
-
-
-def _frozen(array: Array) -> Array:
-    """Return a read-only copy: rows are cached."""
-    own = np.array(array)
-    own.flags.writeable = False
-    return own

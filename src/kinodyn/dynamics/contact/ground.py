@@ -71,7 +71,7 @@ class Plane(Ground):
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
         places = _places(p)
-        return self.heights(places), np.broadcast_to(self.normal, places.shape)
+        return self.heights(places), np.array(np.broadcast_to(self.normal, places.shape))
 
     def heights(self, p: Array) -> Array:
         """Compute heights above the plane, without validation.

@@ -236,7 +236,7 @@ class SoftContacts:
             raise InputError(f"{what} must be a number or (..., {self.size}), got shape {array.shape}") from cause
         if (array < 0).any():
             raise InputError(f"{what} must be nonnegative, got {value!r}")
-        return np.ascontiguousarray(array)
+        return np.array(array, order="C")
 
     def __repr__(self) -> str:
         return f"SoftContacts({self.size} points on {', '.join(self.frames)}, {self.ground!r})"
