@@ -17,6 +17,7 @@ import numpy as np
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.dynamics.contact import constraints
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 Arrays = Sequence[Array]
@@ -52,6 +53,15 @@ class Call:
         sizes = {"q": self.robot.nq, "v": self.robot.nv, "n": len(self.frames)}
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in FUNCTIONS[self.function].tail)
 
+    def check_shapes(self, inputs: Sequence[A]) -> None:
+        """Raise unless the last axes of the inputs, arrays of any library, have their sizes."""
+        sizes = {"q": self.robot.nq, "v": self.robot.nv}
+        named = [(name, sizes[axis]) for name, axis in FUNCTIONS[self.function].inputs]
+        wrenches = [("wrenches", 6)] * (len(inputs) - len(named))
+        for (name, size), each in zip([*named, *wrenches], inputs, strict=True):
+            if tuple(each.shape[-1:]) != (size,):
+                raise InputError(f"{name} must have shape (..., {size}), got {tuple(each.shape)}")
+
     def value(self, inputs: Arrays) -> Array:
         """Evaluate the function."""
         return FUNCTIONS[self.function].value(self, inputs)
@@ -69,14 +79,15 @@ def of_one_rank(arrays: Sequence[A]) -> list[A]:
 
 
 class Function(NamedTuple):
-    """A function: its value, its vector-Jacobian product, and the last axes of its result.
+    """A function: its value, its vector-Jacobian product, its inputs with their last axes, and those of its result.
 
     The axes "q", "v" and "n" stand for nq, nv and the number of frames. `vjp` receives the inputs, the result and the
-    gradient with respect to the result.
+    gradient with respect to the result. Wrenches may follow the inputs.
     """
 
     value: Callable[[Call, Arrays], Array]
     vjp: Callable[[Call, Arrays, Array, Array], Sequence[Array]]
+    inputs: tuple[tuple[str, str], ...]
     tail: tuple[str | int, ...]
 
 
@@ -168,34 +179,40 @@ def _contact_dynamics_vjp(call: Call, inputs: Arrays, a: Array, gradient: Array)
     return [by_q, by_v, adjoint.a]
 
 
+Q, V = ("q", "q"), ("v", "v")
 FUNCTIONS = {
     "pose": Function(
         lambda call, inputs: _core.pose(call.robot, inputs[0], call.frames[0], None),
         _poses_vjp,
+        (Q,),
         (4, 4),
     ),
     "poses": Function(
         lambda call, inputs: _core.poses(call.robot, inputs[0], call.frames, None),
         _poses_vjp,
+        (Q,),
         ("n", 4, 4),
     ),
     "com": Function(
         lambda call, inputs: _core.com(call.robot, inputs[0], None),
         lambda call, inputs, result, gradient: [_core.com_vjp(call.robot, inputs[0], gradient, None)],
+        (Q,),
         (3,),
     ),
-    "velocity": Function(_velocity, _velocity_vjp, (6,)),
-    "inverse": Function(_inverse, _inverse_vjp, ("v",)),
-    "forward": Function(_forward, _forward_vjp, ("v",)),
-    "contact_dynamics": Function(_contact_dynamics, _contact_dynamics_vjp, ("v",)),
+    "velocity": Function(_velocity, _velocity_vjp, (Q, V), (6,)),
+    "inverse": Function(_inverse, _inverse_vjp, (Q, V, ("a", "v")), ("v",)),
+    "forward": Function(_forward, _forward_vjp, (Q, V, ("tau", "v")), ("v",)),
+    "contact_dynamics": Function(_contact_dynamics, _contact_dynamics_vjp, (Q, V, ("tau", "v")), ("v",)),
     "integrate": Function(
         lambda call, inputs: _core.integrate(call.robot, inputs[0], inputs[1], None),
         lambda call, inputs, result, gradient: _core.integrate_vjp(call.robot, inputs[0], inputs[1], gradient, None),
+        (Q, V),
         ("q",),
     ),
     "difference": Function(
         lambda call, inputs: _core.difference(call.robot, inputs[0], inputs[1], None),
         lambda call, inputs, result, gradient: _core.difference_vjp(call.robot, inputs[0], inputs[1], gradient, None),
+        (("q0", "q"), ("q1", "q")),
         ("v",),
     ),
 }

@@ -85,6 +85,16 @@ def test_a_second_derivative_is_refused() -> None:
         jax.grad(lambda q: jax.grad(height)(q).sum())(ROBOT.random())
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_shapes_are_refused_while_a_program_is_compiled(name: str) -> None:
+    function, kinds = CASES[name]
+    arrays = draw(ROBOT, kinds)
+    for k in range(len(arrays)):
+        wrong = [array[..., :-1] if j == k else array for j, array in enumerate(arrays)]
+        with pytest.raises(kd.InputError, match="must have shape"):
+            jax.jit(lambda *given: function(kj, ROBOT, *given))(*wrong)
+
+
 def test_invalid_arguments_are_refused() -> None:
     q = ROBOT.random(2)
     with pytest.raises(kd.InputError, match="must be real"):

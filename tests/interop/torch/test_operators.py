@@ -145,6 +145,8 @@ def test_invalid_arguments_are_refused() -> None:
     q = configurations(2)
     with pytest.raises(kd.InputError, match=r"q must have shape \(..., 37\), got \(2, 3\)"):
         kt.com(ROBOT, q[:, :3])
+    with pytest.raises(kd.InputError, match="must be dense"):
+        kt.com(ROBOT, q.to_sparse())
     with pytest.raises(kd.InputError, match="unit quaternion"):
         kt.com(ROBOT, 2.0 * q)
     with pytest.raises(kd.InputError, match="q"):

@@ -23,7 +23,9 @@ except ModuleNotFoundError as cause:
 
 def evaluate(call: Call, arrays: Sequence[Array]) -> Array:
     """Evaluate a call on arrays, in the dtype that JAX promotes them to: float32 or float64."""
-    inputs = of_one_rank([jnp.asarray(each) for each in arrays])
+    given = [jnp.asarray(each) for each in arrays]
+    call.check_shapes(given)  # here: in compiled programs an error cannot have a type of its own
+    inputs = of_one_rank(given)
     dtype = jnp.result_type(jnp.float32, *inputs)
     if jnp.issubdtype(dtype, jnp.complexfloating):
         raise InputError(f"arrays must be real, got {dtype}")

@@ -31,7 +31,10 @@ _robots: WeakValueDictionary[int, Robot] = WeakValueDictionary()
 
 def evaluate(call: Call, tensors: Sequence[Tensor]) -> Tensor:
     """Evaluate a call on tensors, and record it for the backward pass."""
-    inputs = of_one_rank([torch.as_tensor(each) for each in tensors])
+    given = [torch.as_tensor(each) for each in tensors]
+    if any(each.is_sparse for each in given):
+        raise InputError("tensors must be dense, got a sparse one; convert it with to_dense()")
+    inputs = of_one_rank(given)
     constants = call.function, _number(call.robot), call.frames, call.option, call.points
     if torch.compiler.is_compiling() and not _needs_gradient(inputs):
         plain: Tensor = _value(*constants, inputs)  # torch.compile inlines functions that it need not differentiate
