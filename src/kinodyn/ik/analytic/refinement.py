@@ -58,22 +58,22 @@ def refine_below() -> float:
     return max(REFINE_BELOW, REFINE_FACTOR * tolerance())
 
 
-def wrap(angle: Array, lower: float, upper: float, near: Array | None) -> Array:
+def wrap(angle: Array, lower: Array | float, upper: Array | float, near: Array | None) -> Array:
     """Add full turns: nearest to `near`, or to 0, among those within the limits; if none is, nearest regardless."""
     if near is not None:
         angle = angle + TWO_PI * np.rint((near - angle) / TWO_PI)
-    elif lower <= -np.pi and upper >= np.pi:
+    elif isinstance(lower, float) and lower <= -np.pi and upper >= np.pi:
         return angle  # arctan2 is within +-pi
     low, high = lower - LIMIT_TOLERANCE, upper + LIMIT_TOLERANCE
     if not some((angle < low) | (angle > high)):
         return clipped(angle, lower, upper)
-    up = np.ceil(np.maximum(low - angle, 0.0) / TWO_PI) if np.isfinite(low) else 0.0
-    down = np.ceil(np.maximum(angle - high, 0.0) / TWO_PI) if np.isfinite(high) else 0.0
+    up = np.ceil(np.maximum(low - angle, 0.0) / TWO_PI)
+    down = np.ceil(np.maximum(angle - high, 0.0) / TWO_PI)
     moved = angle + TWO_PI * (up - down)
     return np.where((moved >= low) & (moved <= high), clipped(moved, lower, upper), angle)
 
 
-def clipped(angle: Array, lower: float, upper: float) -> Array:
+def clipped(angle: Array, lower: Array | float, upper: Array | float) -> Array:
     """Clip angles to limits; faster than np.clip for a single target."""
     result: Array = np.minimum(np.maximum(angle, lower), upper)
     return result
@@ -125,7 +125,8 @@ def refine(targets: Targets, q: Array, near: Array | None, lost: Mask) -> Array:
         improved, little = after < residual[off], after > SLOW * residual[off]
         slow[off] = np.where(improved & little, slow[off] + 1, np.where(improved, 0, slow[off]))
         flat[off[improved]], residual[off[improved]] = better[improved], after[improved]
-        damping[off] = np.where(improved, 0.1 * damping[off], np.maximum(10.0 * damping[off], LEAST_DAMPING))
+        least = np.maximum(residual[off] ** 2, LEAST_DAMPING)  # in proportion to it, convergence stays quadratic
+        damping[off] = np.where(improved, 0.1 * damping[off], np.maximum(10.0 * damping[off], least))
         off = off[(residual[off] > REFINE_ABOVE) & (damping[off] < 1.0) & (slow[off] < MAX_SLOW_STEPS)]
     return residual.reshape(n, branches)
 
@@ -137,18 +138,29 @@ def _step(targets: Targets, q: Array, T: Array, near: Array | None, damping: Arr
     J = kinematics.jacobian(targets.robot, q, targets.frame)[:, rows][:, :, targets.columns]
     rotation = 0.5 * np.cross(reached[:, :3, :3], T[:, :3, :3], axis=1).sum(axis=2)
     error = np.concatenate([T[:, :3, 3] - reached[:, :3, 3], rotation], axis=-1)[:, rows]
+    chain, solved = targets.chain, targets.solved
+    columns = [chain.q_index[i] for i in solved]
+    angles = q[:, columns] + np.clip(_least_squares(J, error, damping), -0.1, 0.1)
+    better: Array = q.copy()
+    better[:, columns] = wrap(
+        angles, chain.lower[solved], chain.upper[solved], angles if near is None else near[..., solved]
+    )
+    return better
+
+
+def _least_squares(J: Array, error: Array, damping: Array) -> Array:
+    """Return the steps (n, joints) that reduce the errors (n, rows), damped where the damping (n,) is above 0."""
+    if (damping > 0).all():
+        A = J @ np.swapaxes(J, -1, -2)
+        A[:, range(A.shape[-1]), range(A.shape[-1])] += damping[:, None]
+        return np.einsum("nij,ni->nj", J, np.linalg.solve(A, error[..., None])[..., 0])
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     # Nearly singular directions are not corrected by Newton steps: a huge one there would leave the branch.
     kept = np.where(s > SINGULAR * s[:, :1], s, 0.0)
     squares = np.maximum(np.where(damping[:, None] > 0, s * s + damping[:, None], kept * kept), 1e-300)
     factor = np.where(damping[:, None] > 0, s, kept) / squares
-    step = np.einsum("nij,ni,nki,nk->nj", Vt, factor, U, error)
-    better: Array = q.copy()
-    for j, i in enumerate(targets.solved):
-        index, low, high = targets.chain.q_index[i], float(targets.chain.lower[i]), float(targets.chain.upper[i])
-        angle = q[:, index] + np.clip(step[:, j], -0.1, 0.1)
-        better[:, index] = wrap(angle, low, high, angle if near is None else near[..., i])
-    return better
+    steps: Array = np.einsum("nij,ni,nki,nk->nj", Vt, factor, U, error)
+    return steps
 
 
 def duplicates(q: Array, solved: Mask, double: Mask) -> Mask:
