@@ -97,8 +97,9 @@ def peer(clip: Path, robot: kd.Robot) -> tuple[int, float]:
     feet = find_contacts(human)
     targets = make_targets(body, human, feet)
     gmr = Gmr(body, targets)
+    frames = gmr.human()
     start = time.process_time()
-    q = gmr.run()
+    q = gmr.run(frames)
     seconds = time.process_time() - start
     solver = ClipSolver(body, targets, feet.contacts, RATE)
     solver.q[:, : len(q)] = q.T

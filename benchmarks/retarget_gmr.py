@@ -5,12 +5,17 @@ are those of its configuration for G1: poses of pelvis, chest, thighs, shanks, f
 fourteen in both stages. The first stage follows orientations and the positions of the feet, the second all. Joint
 limits are kept; there are no velocity limits, no locked feet, no collision avoidance. Targets are those of kinodyn,
 before feet are locked; limbs are turned with the trunk, and then to where they point.
+
+As in GMR, a frame of the human is a dictionary of positions and quaternions; it is scaled about the pelvis, turned by
+the offsets between the axes of human and robot, and moved to the ground before its targets are set. This belongs to
+the time of a frame. Reading of files, the scaling of limbs and a report do not: GMR has its own ways of the first two.
 """
 
 from __future__ import annotations
 
 import mink
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 import mujoco_model
@@ -20,7 +25,10 @@ from kinodyn.retarget.human import axes_from, directions
 from kinodyn.retarget.targets import CORNERS, Targets, sole_corners
 from setups import Array
 
+Frame = dict[str, tuple[Array, Array]]  # of a human: position and quaternion of each part
+
 STEPS = 10
+NO_OFFSET = np.zeros(3)  # [m]
 MIN_PROGRESS = 1e-3
 DT = 1.0 / 30.0
 # weights of position and orientation in the two stages
@@ -52,6 +60,8 @@ class Gmr:
                 mine = self.model.joint(joint.name)
                 mine.range[:] = robot.limits.lower[joint.q][0], robot.limits.upper[joint.q][0]
                 self.model.jnt_limited[mine.id] = True
+        self.root, self.scale = body.pelvis, targets.scale
+        self.offsets = {name: Rotation.from_matrix(body.pose(name)[:3, :3]) for name in self.poses}
         self.limits = [mink.ConfigurationLimit(self.model)]
         self.stages = [self._tasks(weights) for weights in (FIRST, SECOND)]
         self.configuration = mink.Configuration(self.model)
@@ -69,18 +79,40 @@ class Gmr:
                 )
         return tasks
 
-    def run(self) -> Array:
-        """Solve all frames; return q (frames, nq)."""
-        frames = len(next(iter(self.poses.values())))
-        rows = np.empty((frames, self.robot.nq))
-        for t in range(frames):
+    def run(self, human: list[Frame]) -> Array:
+        """Solve all frames of a human, see `human`; return q (frames, nq)."""
+        rows = np.empty((len(human), self.robot.nq))
+        for t, frame in enumerate(human):
+            self._set_targets(frame)
             for tasks in self.stages:
-                for name, task in tasks.items():
-                    task.set_target(mink.SE3.from_matrix(self.poses[name][t]))
                 self._stage(list(tasks.values()))
             rows[t] = self.configuration.q
         rows[:, 3:7] = rows[:, [4, 5, 6, 3]]
         return rows
+
+    def human(self) -> list[Frame]:
+        """Make the frames of the human that lead to the targets: positions [m] and quaternions, w first."""
+        root = self.poses[self.root][:, :3, 3]
+        parts = {}
+        for name, T in self.poses.items():
+            places = root / self.scale + (T[:, :3, 3] - root) / self.scale
+            turned = Rotation.from_matrix(T[:, :3, :3]) * self.offsets[name].inv()
+            parts[name] = places, turned.as_quat(scalar_first=True)
+        return [{name: (p[t], r[t]) for name, (p, r) in parts.items()} for t in range(len(root))]
+
+    def _set_targets(self, frame: Frame) -> None:
+        """Scale a frame of the human about its root, turn it to the robot's axes, and set it as targets."""
+        root = frame[self.root][0]
+        moved = self.scale * root
+        scaled = {name: (self.scale * (place - root) + moved, turn) for name, (place, turn) in frame.items()}
+        for name, (place, turn) in scaled.items():
+            turned = (Rotation.from_quat(turn, scalar_first=True) * self.offsets[name]).as_quat(scalar_first=True)
+            shifted = place + Rotation.from_quat(turned, scalar_first=True).apply(NO_OFFSET)
+            scaled[name] = shifted - NO_OFFSET, turned  # heights over the ground, which is at zero
+        for tasks in self.stages:
+            for name, task in tasks.items():
+                place, turn = scaled[name]
+                task.set_target(mink.SE3.from_rotation_and_translation(mink.SO3(turn), place))
 
     def _stage(self, tasks: list[mink.FrameTask]) -> None:
         before = self._error(tasks)
