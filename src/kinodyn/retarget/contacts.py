@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
-from kinodyn.retarget.human import LOW, Human, directions
+from kinodyn.retarget.human import LOW, Human, directions, norms
 from kinodyn.retarget.keypoints import SIDES
 
 START_SPEED = 0.25  # [m/s] below which a foot comes to rest
@@ -17,7 +17,7 @@ STOP_SPEED = 0.45  # [m/s] above which it leaves
 LOW_HEIGHT = 0.06  # [m] above its height on the ground, up to which a foot is on the ground
 MIN_DURATION = 0.1  # [s] of a contact
 MIN_RAISED = 0.25  # [s] of a contact on something above the ground
-FLAT = np.deg2rad(12.0)  # pitch relative to that of flat feet
+FLAT = np.deg2rad(8.0)  # pitch relative to that of flat feet
 GAP = 0.05  # [s] of contacts that are joined
 
 
@@ -93,7 +93,8 @@ def find_contacts(human: Human) -> Feet:
     pitches = {side: _pitch(ankles[side], toes[side]) for side in SIDES}
     for side, other in (SIDES, SIDES[::-1]):
         resting = hysteresis(np.minimum(*speeds[side]), START_SPEED, STOP_SPEED)
-        for start, stop in _joined(intervals(resting), round(GAP * human.rate)):
+        joined = _joined(intervals(resting), round(GAP * human.rate))
+        for start, stop in [part for ends in joined for part in _level_parts(rises[side], *ends)]:
             rise = rises[side][start:stop]
             low = float(np.median(rise)) < LOW_HEIGHT
             carries = bool((rise < rises[other][start:stop] - 0.02).any())
@@ -103,6 +104,30 @@ def find_contacts(human: Human) -> Feet:
     usual = _usual_pitch(found, pitches, speeds)
     contacts = tuple(replace(c, flat=_flat(pitches[c.side][c.start : c.stop] - usual, c.start)) for c in found)
     return Feet(contacts, usual, ankle_height, toe_height, _ground(contacts, rises, len(human)))
+
+
+def _level_parts(rise: Array, start: int, stop: int) -> list[tuple[int, int]]:
+    """Divide a range of frames into parts in which a foot stays at one height.
+
+    A foot that is lifted slowly, or from one step to the next, stands at each height by itself.
+    """
+    if np.ptp(rise[start:stop]) <= LOW_HEIGHT:
+        return [(start, stop)]
+    parts, begin = [], start
+    low = high = rise[start]
+    for t in range(start, stop):
+        low, high = min(low, rise[t]), max(high, rise[t])
+        if high - low > LOW_HEIGHT:
+            parts.append((begin, t))
+            begin, low, high = t, rise[t], rise[t]
+    return [_trimmed(rise, *part) for part in (*parts, (begin, stop))]
+
+
+def _trimmed(rise: Array, start: int, stop: int) -> tuple[int, int]:
+    """Leave out frames at both ends in which a foot is not at its usual height."""
+    level = np.abs(rise[start:stop] - np.median(rise[start:stop])) <= 0.5 * LOW_HEIGHT
+    kept = np.flatnonzero(level)
+    return start + int(kept[0]), start + int(kept[-1]) + 1
 
 
 def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], speeds: dict[str, tuple[Array, Array]]) -> float:
@@ -129,7 +154,7 @@ def _ground(contacts: tuple[Contact, ...], rises: dict[str, Array], frames: int)
 
 def speed(points: Array, rate: float) -> Array:
     """Compute speeds (frames,) of a point (frames, 3) by central differences [m/s]."""
-    return np.asarray(np.linalg.norm(np.gradient(points, axis=0), axis=1) * rate)
+    return np.asarray(norms(np.gradient(points, axis=0)) * rate)
 
 
 def hysteresis(values: Array, low: float, high: float) -> NDArray[np.bool_]:
@@ -170,7 +195,7 @@ def _joined(ranges: list[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
 
 def _pitch(ankle: Array, toe: Array) -> Array:
     v = directions(toe - ankle)
-    return np.asarray(np.arctan2(-v[:, 2], np.linalg.norm(v[:, :2], axis=1)))
+    return np.asarray(np.arctan2(-v[:, 2], norms(v[:, :2])))
 
 
 def _flat(pitch: Array, start: int) -> tuple[int, int]:

@@ -27,6 +27,7 @@ FAR = 1.0  # [m] beyond which distances are not measured
 Touching = list[tuple[int, int]]  # frame, pair of links
 
 _LEVELS: WeakKeyDictionary[Robot, Array] = WeakKeyDictionary()
+_CARRIERS: WeakKeyDictionary[Robot, NDArray[np.int32]] = WeakKeyDictionary()
 
 
 def touching_levels(query: DistanceQuery, body: Body) -> Array:
@@ -66,7 +67,9 @@ class LinkClearances:
         self._number = np.array([number[frozenset(pair)] for pair in self._contacts.names], dtype=np.intp)
         self._levels = touching_levels(self._query, body)[None]
         self._dofs = np.ascontiguousarray(body.v, dtype=np.int32)
-        self._carriers = self._moving_bodies(body)
+        if body.robot not in _CARRIERS:
+            _CARRIERS[body.robot] = self._moving_bodies(body)
+        self._carriers = _CARRIERS[body.robot]
 
     def touching(self, q: Array, at: NDArray[np.intp]) -> Touching:
         """List (frame, pair) of the links whose shapes touch, at frames `at` of q (frames, nq)."""

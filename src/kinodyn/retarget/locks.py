@@ -46,6 +46,8 @@ class ContactLocks:
         self._heights = targets.scale * np.array([contact.height for contact in contacts])
         spans = [c.flat if c.flat[1] > c.flat[0] else (c.start, c.stop) for c in contacts]
         self._spans = np.array(spans, dtype=np.intp).reshape(-1, 2)
+        self._flat = np.array([contact.flat[1] > contact.flat[0] for contact in contacts], dtype=bool)
+        self._heels = self._means(targets.reference.transpose(0, 2, 1))[~self._flat, :2]
         self._together = self._pairs()
         self._swing = self._swings()
 
@@ -55,7 +57,8 @@ class ContactLocks:
         Parameters
         ----------
         corners
-            Positions (8, frames, 3) of the corners, from whose mean each contact gets its place [m].
+            Positions (8, 3, frames) of the corners, from whose mean each contact gets its place [m]. Where only the
+            toes are on the ground, the heel has that of the reference.
         weight
             Of locked corners [1/m].
         """
@@ -67,8 +70,12 @@ class ContactLocks:
             moved += swing.shares[1] * places.take(swing.after, axis=0)
         targets.positions[: 2 * CORNERS] = moved
         height = targets.positions[: 2 * CORNERS, :, 2]
-        height[:] = np.where(swing.locked, height, np.maximum(height, 0.0))
-        targets.weights[: 2 * CORNERS] = np.where(swing.locked, weight, SWING)
+        np.maximum(height, 0.0, out=height, where=~swing.locked)
+        self.set_weight(weight)
+
+    def set_weight(self, weight: float) -> None:
+        """Change the weight of locked corners [1/m]; their places stay."""
+        self.targets.weights[: 2 * CORNERS] = np.where(self._swing.locked, weight, SWING)
 
     def _swings(self) -> _Swing:
         reference = self.targets.reference
@@ -131,12 +138,9 @@ class ContactLocks:
 
     def _resting_places(self, corners: Array) -> Array:
         """Return the corners (contacts, 4, 3) of level soles, at their mean over the frames in which they are flat."""
-        if not self.contacts:
-            return np.zeros((0, CORNERS, 3))
-        start, stop = self._spans.T
-        sums = np.concatenate([np.zeros((len(corners), 1, 3)), np.cumsum(corners, axis=1)], axis=1)
-        own = self._first[:, None] + np.arange(CORNERS)
-        mean = (sums[own, stop[:, None]] - sums[own, start[:, None]]) / (stop - start)[:, None, None]
+        mean = self._means(corners)
+        if not self._flat.all():
+            mean[~self._flat, :2] = self._heels
         forward = (mean[:, 2:] - mean[:, :2]).sum(axis=1)[:, :2]
         x = forward / np.maximum(np.linalg.norm(forward, axis=1), 1e-9)[:, None]
         R = np.stack([np.stack([x[:, 0], -x[:, 1]], axis=1), np.stack([x[:, 1], x[:, 0]], axis=1)], axis=1)
@@ -144,6 +148,16 @@ class ContactLocks:
         level = turned + (mean[:, :, :2].mean(axis=1) - turned.mean(axis=1))[:, None]
         height = np.broadcast_to(self._heights[:, None, None], (len(self.contacts), CORNERS, 1))
         return np.concatenate([level, height], axis=2)
+
+    def _means(self, corners: Array) -> Array:
+        """Return the means (contacts, 4, 3) of the corners (8, 3, frames) of each sole over its contact."""
+        if not self.contacts:
+            return np.zeros((0, CORNERS, 3))
+        start, stop = self._spans.T[:, :, None]
+        sums = np.zeros((*corners.shape[:2], corners.shape[2] + 1))
+        np.cumsum(corners, axis=2, out=sums[:, :, 1:])
+        own = self._first[:, None] + np.arange(CORNERS)
+        return np.asarray((sums[own, :, stop] - sums[own, :, start]) / (stop - start)[:, :, None])
 
 
 def _blend(at: Index, frames: int) -> tuple[Index, Index, Array]:

@@ -13,6 +13,7 @@ from kinodyn.arrays import Array
 from kinodyn.retarget.body import SIDES
 from kinodyn.retarget.bridges import bridge
 from kinodyn.retarget.contacts import Contact, intervals
+from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import Touching
 from kinodyn.retarget.locks import ContactLocks
 from kinodyn.retarget.report import contact_slips
@@ -143,7 +144,7 @@ def _yield(solver: ClipSolver, touching: Touching, low: NDArray[np.bool_]) -> No
 def _misses(solver: ClipSolver) -> Array:
     """Return the distances (8, frames) of the corners of soles from their targets [m]."""
     corners = slice(0, 2 * CORNERS)
-    return np.asarray(np.linalg.norm(solver.paths[corners] - solver.targets.positions[corners], axis=2))
+    return norms(solver.paths[corners] - solver.targets.positions[corners])
 
 
 def _violations(solver: ClipSolver, touching: Touching) -> NDArray[np.bool_]:
@@ -179,7 +180,9 @@ def _trim_contacts(solver: ClipSolver) -> None:
     kept: list[Contact] = []
     for contact, slip in zip(solver.contacts, slips, strict=True):
         kept += _good_parts(contact, misses) if slip > MAX_SLIP else [contact]
+    before = solver.targets.positions[: 2 * CORNERS].transpose(0, 2, 1)
     solver.locks = ContactLocks(solver.targets, solver.body, tuple(kept))
+    solver.locks.apply(before)
 
 
 def _good_parts(contact: Contact, misses: Array) -> list[Contact]:

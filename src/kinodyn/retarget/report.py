@@ -12,6 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact
+from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import LinkClearances, Touching
 from kinodyn.retarget.targets import CORNERS, Targets
 
@@ -150,14 +151,14 @@ def measure(
     -------
     Measured
     """
-    error = np.linalg.norm(points - targets.positions, axis=2)
+    error = norms(points - targets.positions)
     first = 2 * CORNERS
     hands = [first + k for k, name in enumerate(targets.names) if name.endswith("_wrist")]
     soles = points[:first].reshape(2, CORNERS, -1, 3).mean(axis=1)
     wanted = targets.reference.reshape(2, CORNERS, -1, 3).mean(axis=1)
     return Measured(
         error[hands],
-        np.linalg.norm(soles - wanted, axis=2),
+        norms(soles - wanted),
         contact_slips(points, contacts),
         lowest,
         clearances.depths(q, touching),
@@ -193,7 +194,7 @@ def _spreads(points: Array, corners: NDArray[np.intp], ranges: NDArray[np.intp])
     start = np.repeat(ranges[:, 0], lengths)
     at = start + np.arange(len(start)) - np.repeat(offsets, lengths)
     rows = np.repeat(corners, lengths) + np.arange(2)[:, None]
-    moved = np.linalg.norm(points[rows, at, :2] - points[rows, start, :2], axis=2).max(axis=0, initial=0.0)
+    moved = norms(points[rows, at, :2] - points[rows, start, :2]).max(axis=0, initial=0.0)
     spreads = np.zeros(len(corners))
     spreads[lengths > 0] = np.maximum.reduceat(moved, offsets[lengths > 0]) if len(moved) else 0.0
     return spreads

@@ -46,9 +46,9 @@ ROUNDS = (
     Stage(4, 3.0, 1.0, 100.0, collisions=False),
     Stage(3, 3.0, 0.3, 10.0, collisions=False),
     Stage(3, 3.0, 0.3, 0.1),
-    Stage(3, 6.0, 0.3, 0.1, balance=True),
-    Stage(3, 12.0, 0.3, 0.1, collisions=False, balance=True),
-    Stage(4, 24.0, 0.3, 0.1, balance=True),
+    Stage(3, 6.0, 0.3, 0.1, collisions=False, balance=True),
+    Stage(3, 12.0, 0.3, 0.1, balance=True),
+    Stage(4, 24.0, 0.3, 0.1, collisions=False, balance=True),
     Stage(6, LOCKED, 0.5, 0.1, balance=True),
     Stage(5, LOCKED, 1.0, 0.1),
 )
@@ -94,6 +94,7 @@ class ClipSolver:
         self.bounds = self._bounds(rate)
         self.point = np.zeros((len(targets.positions), 3, self.padded))
         self.heights = np.full((body.body_count, self.padded), np.inf)
+        self.target, self.filled = np.empty_like(self.point), False
         self.com = np.zeros((3, self.padded))
         self.com_target, self.com_weight = np.zeros((2, self.padded)), np.zeros(self.padded)
         self.no_weight = np.zeros(self.padded)
@@ -113,7 +114,7 @@ class ClipSolver:
 
     def solve(self) -> Array:
         """Solve the clip; return q (frames, nq), in which links may still touch and contacts slip; see `repairs`."""
-        self.locks.apply(self.targets.reference, ROUNDS[0].lock)
+        self.locks.apply(self.targets.reference.transpose(0, 2, 1), ROUNDS[0].lock)
         for k, stage in enumerate(ROUNDS):
             if k and stage.smoothing != ROUNDS[k - 1].smoothing:
                 self.u[:] = 0.0  # multipliers of another objective
@@ -188,7 +189,7 @@ class ClipSolver:
             self.u,
             self.moving,
             self.damping,
-            self._over_time(self.targets.positions),
+            self._target(),
             self._weights(base_only),
             self.com_target,
             self.no_weight if base_only else self.com_weight,
@@ -203,10 +204,10 @@ class ClipSolver:
 
     def place_contacts(self, weight: float, *, move: bool) -> None:
         """Lock feet in contacts, with this weight: where they were, or where they are now."""
-        before = self.targets.positions[: 2 * CORNERS]
-        locked = (self.targets.weights[: 2 * CORNERS] != SWING)[..., None]
-        places = np.where(locked, self.paths[: 2 * CORNERS] if move else before, self.targets.reference)
-        self.locks.apply(places, weight)
+        if move:
+            self.locks.apply(self.point[: 2 * CORNERS, :, : self.frames], weight)
+        else:
+            self.locks.set_weight(weight)
 
     def keep_balance(self) -> None:
         """Pull the CoM to the nearest place over the locked soles, in frames in which it belongs there."""
@@ -258,6 +259,8 @@ class ClipSolver:
     def _weights(self, base_only: bool) -> Array:
         """Return weights (tracked, padded) of points. Locked soles alone place the base where there are any."""
         weights = self._padded(self.targets.weights)
+        if not base_only and self.priority.min() == 1.0:
+            return weights
         locked = weights > SWING
         share = np.where(locked.any(axis=0), FREE_SHARE, 1.0) if base_only else 1.0
         return np.where(locked, weights, weights * self.priority * share)
@@ -266,6 +269,10 @@ class ClipSolver:
         """Repeat the last frame of (..., frames) until packs are full."""
         return np.concatenate([rows, np.repeat(rows[..., -1:], self.padded - self.frames, axis=-1)], axis=-1)
 
-    def _over_time(self, positions: Array) -> Array:
-        """Bring positions (points, frames, 3) into the layout of the core."""
-        return np.ascontiguousarray(self._padded(positions.transpose(0, 2, 1)))
+    def _target(self) -> Array:
+        """Return targets (tracked, 3, padded) in the layout of the core; only those of the soles change."""
+        changed = slice(2 * CORNERS if self.filled else None)
+        self.target[changed, :, : self.frames] = self.targets.positions[changed].transpose(0, 2, 1)
+        self.target[changed, :, self.frames :] = self.target[changed, :, self.frames - 1, None]
+        self.filled = True
+        return self.target

@@ -82,7 +82,10 @@ def bounds(corners: Array, used: NDArray[np.bool_], margin: float) -> Array:
     margin
         By which supports are smaller, less if they are narrow; below 0 they are larger [m].
     """
-    reach = np.where(used[..., None], corners @ NORMALS, -np.inf).max(axis=1)
+    # corner by corner: faster than a maximum over an axis between others
+    reach = np.full((len(corners), DIRECTIONS), -np.inf)
+    for k in range(corners.shape[1]):
+        np.maximum(reach, corners[:, k] @ NORMALS, out=reach, where=used[:, k, None])
     reach[~used.any(axis=1)] = np.inf
     if margin <= 0.0:
         return np.asarray(reach - margin)

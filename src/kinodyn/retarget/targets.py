@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import distance_transform_edt
 
 from kinodyn.arrays import Array
 from kinodyn.retarget.body import SIDES, Body, Points, fixed_points
@@ -14,6 +15,7 @@ from kinodyn.retarget.human import Human, directions, pelvis_axes, torso_axes
 EXTENSION = 0.97  # of the robot's leg, when the human's is straight: a straight knee cannot follow
 CLEARANCE = 0.03  # [m] between feet beside each other
 FOOT_HEIGHT = 0.1  # [m] above which one foot passes over the other
+ROLL_TIME = 0.2  # [s] before and after contacts in which the roll of a foot changes from level to that of the shank
 CORNERS = 4  # points of a sole: rear right, rear left, front right, front left
 
 # weights [1/m] of points; their squares compete
@@ -172,16 +174,32 @@ def _keep_apart(body: Body, corners: Array, R_pelvis: Array) -> None:
 
 
 def foot_axes(human: Human, feet: Feet, side: str) -> Array:
-    """Compute the orientation (frames, 3, 3) of a foot: x along the sole, level where the human's foot is flat."""
+    """Compute the orientation (frames, 3, 3) of a foot: x along the sole, level where the human's foot is flat.
+
+    Ankle and toes do not determine the roll: on the ground a foot has none, whatever the inclination of the shank; in
+    the air it has that of the shank.
+    """
     points = human.points
     shank = directions(points[f"{side}_knee"] - points[f"{side}_ankle"])
     if f"{side}_toe" not in points:
         return _level(np.cross(points["left_hip"] - points["right_hip"], shank))
     x = directions(points[f"{side}_toe"] - points[f"{side}_ankle"])
     y = directions(np.cross(shank, x))
+    y += _grounded(human, feet, side)[:, None] * (directions(np.cross([0.0, 0.0, 1.0], x)) - y)
+    y = directions(y)
     z = np.cross(x, y)
     c, s = np.cos(-feet.pitch), np.sin(-feet.pitch)
     return np.asarray(np.stack([x, y, z], axis=-1) @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]))
+
+
+def _grounded(human: Human, feet: Feet, side: str) -> Array:
+    """Return how much (frames,) a foot is on the ground: 1 in contacts, 0 some time before and after them."""
+    away = np.ones(len(human), dtype=bool)
+    for contact in feet.contacts:
+        if contact.side == side:
+            away[contact.start : contact.stop] = False
+    distance = distance_transform_edt(away) if not away.all() else np.full(len(away), np.inf)
+    return np.asarray(np.clip(1.0 - distance / (ROLL_TIME * human.rate), 0.0, 1.0))
 
 
 def _level(forward: Array) -> Array:

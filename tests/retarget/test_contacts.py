@@ -1,0 +1,47 @@
+"""Contacts of feet, and soles on the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kinodyn as kd
+from kinodyn.retarget.body import Body
+from kinodyn.retarget.contacts import find_contacts
+from kinodyn.retarget.human import Human, normalise
+from kinodyn.retarget.keypoints import key_points
+from kinodyn.retarget.targets import CORNERS, make_targets
+
+RATE = 30.0
+
+
+def standing(frames: int) -> Human:
+    """Return a human who stands still."""
+    motion = kd.retarget.example_motion(3)
+    still = kd.retarget.Motion(
+        motion.names, motion.parents, np.repeat(motion.positions[:1], frames, axis=0), motion.rate, "still"
+    )
+    return normalise(still, key_points(still), RATE)
+
+
+def test_a_foot_that_is_lifted_slowly_stands_on_the_ground_until_it_is_lifted() -> None:
+    human = standing(180)
+    frames = len(human)
+    height = 0.2 * np.clip((np.arange(frames) - 30) / 30.0, 0.0, 1.0)  # within 1 s, slower than feet that leave
+    for part in ("knee", "ankle", "toe"):
+        human.points[f"left_{part}"] = human.points[f"left_{part}"] + height[:, None] * [0.0, 0.0, 1.0]
+    left = [contact for contact in find_contacts(human).contacts if contact.side == "left"]
+    assert left[0].start == 0
+    assert left[0].height == 0.0
+    assert 30 <= left[0].stop < 42
+    assert all(np.ptp(height[c.start : c.stop]) < 0.06 for c in left)
+
+
+def test_soles_on_the_ground_do_not_roll_with_the_shank() -> None:
+    """Feet half a metre apart: shanks are inclined, soles are not."""
+    human = standing(60)
+    for side, out in (("left", 1.0), ("right", -1.0)):
+        for part, share in (("knee", 0.5), ("ankle", 1.0), ("toe", 1.0)):
+            human.points[f"{side}_{part}"] = human.points[f"{side}_{part}"] + [0.0, 0.25 * share * out, 0.0]
+    targets = make_targets(Body.from_robot(kd.load("humanoid")), human, find_contacts(human))
+    heights = targets.reference[: 2 * CORNERS, :, 2]
+    np.testing.assert_allclose(heights, 0.0, atol=1e-3)
