@@ -166,11 +166,12 @@ class Qp : public QpArrays {
     }
 
     // The minimum in the units of the program that was given, or None if a residual at the point is above the
-    // tolerance: x, multipliers of bounds and of rows, and the residuals.
+    // tolerance, or a row exceeds its bound by more than that although its terms could be summed more accurately: x,
+    // multipliers of bounds and of rows, and the residuals.
     nb::object verified(nb::handle y, nb::handle multipliers, double tolerance) const {
         const QpResiduals r = residuals_at(y, multipliers, false);
         const double dual = std::max(r.dual, r.complementarity);
-        if (!(std::max({r.primal, dual, r.gap}) <= tolerance)) return nb::none();
+        if (!(std::max({r.primal, dual, r.gap, r.beyond_bounds}) <= tolerance)) return nb::none();
         return unscale(y, multipliers, true) + nb::make_tuple(r.primal, dual, r.gap);
     }
 

@@ -14,8 +14,9 @@ constexpr double negative_curvature = 1e-9;  // below minus this fraction of the
 // Residuals of sums in which large numbers cancel, or whose terms are all rounding, are measured relative to these
 // fractions of the largest number of their kind and of the unit of the program.
 constexpr double fraction_of_largest = 1e-4, fraction_of_unit = 1e-6;
-constexpr double rounding = 1e-12;  // of bounds, relative to the largest one
-constexpr double tiny = 1e-300;     // 0 / tiny = 0
+constexpr double rounding = 1e-12;          // of bounds, relative to the largest one
+constexpr double rounding_of_sums = 5e-14;  // of a row, relative to its terms
+constexpr double tiny = 1e-300;             // 0 / tiny = 0
 
 double magnitude(double bound) { return std::isfinite(bound) ? std::fabs(bound) : 0.0; }
 
@@ -220,7 +221,7 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
     const auto length_floor = [&](double size, double bound) {
         return std::min(fraction_of_unit * largest_y + unit, size + (bound > negligible ? bound : nearest));
     };
-    QpResiduals worst{0, 0, 0, 0};
+    QpResiduals worst{0, 0, 0, 0, 0};
     double gap = 0, pushed = 0;
     for (int k = 0; k < n + m; ++k) {
         double at = k < n ? y[k] : 0, size = k < n ? std::fabs(y[k]) : 0;
@@ -233,7 +234,10 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
             rounded = size > 0 || std::any_of(a, a + n, [](double value) { return value != 0; });
         }
         const double beyond = std::max({at - qp.upper[k], qp.lower[k] - at, 0.0});
-        if (rounded) size += length_floor(size, magnitude(at > qp.upper[k] ? qp.upper[k] : qp.lower[k]));
+        const double violated = magnitude(at > qp.upper[k] ? qp.upper[k] : qp.lower[k]);
+        if (violated > negligible && beyond > rounding_of_sums * size)
+            worst.beyond_bounds = std::max(worst.beyond_bounds, beyond / violated);
+        if (rounded) size += length_floor(size, violated);
         size += tiny;  // nothing is rounded in a row of zeros
         worst.primal = std::max(worst.primal, beyond / size);
         if (multipliers[k] == 0) continue;

@@ -26,6 +26,7 @@ struct QpResiduals {
     double dual;             // gradient of the Lagrangian
     double complementarity;  // multipliers of bounds that are not reached
     double gap;              // primal cost minus dual cost
+    double beyond_bounds;    // violation relative to the bounds themselves, beyond what rounding explains
 };
 
 // Returns a description of invalid numbers, or nullptr: not finite, not symmetric, lower bounds above upper ones.

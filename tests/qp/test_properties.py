@@ -25,7 +25,7 @@ class Program(NamedTuple):
     x_lower: Array
     x_upper: Array
 
-    def sides(self) -> tuple[Array, Array, Array]:
+    def constraints(self) -> tuple[Array, Array, Array]:
         rows = np.vstack([self.A, np.eye(len(self.g))])
         return rows, np.concatenate([self.lower, self.x_lower]), np.concatenate([self.upper, self.x_upper])
 
@@ -92,7 +92,7 @@ def units(p: Program, decades: float, seed: int) -> Units:
 
 def truth(p: Program) -> str:
     """Ask HiGHS whether a point satisfies all rows, and whether the cost falls without end along some direction."""
-    rows, lower, upper = p.sides()
+    rows, lower, upper = p.constraints()
     up, low = np.isfinite(upper), np.isfinite(lower)
     both = np.vstack([rows[up], -rows[low]])
     n = len(p.g)
@@ -107,7 +107,7 @@ def truth(p: Program) -> str:
 
 def assert_kkt(p: Program, x: Array, push: Array, tolerance: float = 1e-6) -> None:
     """Check feasibility, stationarity, complementarity and the duality gap in units in which numbers are near 1."""
-    rows, lower, upper = p.sides()
+    rows, lower, upper = p.constraints()
     at, size = rows @ x, 1.0 + np.abs(x).max()
     assert (np.maximum(at - upper, lower - at) <= tolerance * size).all()
     forces = 1.0 + np.abs(p.H) @ np.abs(x) + np.abs(rows).T @ np.abs(push)
@@ -121,14 +121,14 @@ def assert_kkt(p: Program, x: Array, push: Array, tolerance: float = 1e-6) -> No
 
 def assert_true_to_its_status(p: Program, answer: qp.QPResult, scale: Units) -> None:
     """Verify an answer by what proves its status."""
-    rows, lower, upper = p.sides()
+    rows, lower, upper = p.constraints()
     x, push = scale.back(answer)
     if answer.status == "solved":
         assert_kkt(p, x, push)
     elif answer.status == "infeasible":  # Farkas
         used = push != 0
-        sides = np.where(push > 0, upper, lower)[used]
-        total = push[used] @ sides
+        bounds = np.where(push > 0, upper, lower)[used]
+        total = push[used] @ bounds
         assert total < 0 and np.linalg.norm(rows.T @ push) <= -1e-4 * total
     elif answer.status == "unbounded":
         assert answer.ray is not None
@@ -162,19 +162,19 @@ def test_badly_scaled_problems_are_solved_or_reported_as_failed(p: Program, deca
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(programs(), st.floats(4, 16))
-def test_sides_hold_however_far_away_the_minimum_without_them_is(p: Program, decades: float) -> None:
-    """A gradient of 1e4 to 1e16 pulls towards a minimum that is that far away, while all sides are near 1."""
+def test_bounds_hold_however_far_away_the_minimum_without_them_is(p: Program, decades: float) -> None:
+    """A gradient of 1e4 to 1e16 pulls towards a minimum that is that far away, while all bounds are near 1."""
     far = p._replace(g=10.0**decades * p.g)
     answer = qp.solve(*far[:5], x_lower=far.x_lower, x_upper=far.x_upper)
     event(answer.status)
     assert answer.status in (truth(p), "failed")
     if answer.status == "solved":
-        rows, lower, upper = p.sides()
+        rows, lower, upper = p.constraints()
         at, size = rows @ answer.x, 1.0 + np.abs(answer.x).max()
         assert (np.maximum(at - upper, lower - at) <= 1e-7 * size).all()
 
 
-def test_contradictory_sides_are_found_however_far_away_the_minimum_without_them_is() -> None:
+def test_contradictory_bounds_are_found_however_far_away_the_minimum_without_them_is() -> None:
     for slope in 10.0 ** np.arange(17):
         answer = qp.solve([[1.0]], [-slope], [[1.0], [1.0]], [-np.inf, 1.0], [0.5, np.inf])
         assert answer.status == "infeasible", (slope, answer)

@@ -44,11 +44,11 @@ def assert_optimal(answer: qp.QPResult, p: Program, tolerance: float = 1e-9) -> 
     assert answer.solved, answer.reason
     x, size = answer.x, np.abs(answer.x).max() + 1e-300
     A, none = p.get("A", np.zeros((0, len(x)))), np.full(len(x), np.inf)
-    sides = [
+    constraints = [
         (A @ x, p.get("lower", np.zeros(0)), p.get("upper", np.zeros(0)), answer.multipliers),
         (x, p.get("x_lower", -none), p.get("x_upper", none), answer.bound_multipliers),
     ]
-    for at, lower, upper, multipliers in sides:
+    for at, lower, upper, multipliers in constraints:
         assert (at <= upper + tolerance * size).all() and (at >= lower - tolerance * size).all()
         touched = np.where(multipliers > 0, upper - at, np.where(multipliers < 0, at - lower, 0.0))
         np.testing.assert_allclose(touched, 0.0, rtol=0, atol=10 * tolerance * size)
@@ -165,10 +165,10 @@ def test_linear_programs_agree_with_highs() -> None:
         p = program(seed, rank=0)
         answer = qp.solve(**p)
         rows = np.vstack([p["A"], -p["A"]])
-        sides = np.concatenate([p["upper"], -p["lower"]])
-        kept = np.isfinite(sides)
+        limits = np.concatenate([p["upper"], -p["lower"]])
+        kept = np.isfinite(limits)
         bounds = list(zip(p["x_lower"], p["x_upper"], strict=True))
-        other = linprog(p["g"], A_ub=rows[kept], b_ub=sides[kept], bounds=bounds)
+        other = linprog(p["g"], A_ub=rows[kept], b_ub=limits[kept], bounds=bounds)
         np.testing.assert_allclose(answer.cost, other.fun, rtol=1e-7)
 
 
@@ -222,6 +222,19 @@ def test_the_interior_point_method_agrees_with_the_active_set(rank: int | None) 
         x = scaled.unscale(point.y, point.multipliers, True)[0]
         cost = 0.5 * x @ p["H"] @ x + p["g"] @ x
         assert cost == pytest.approx(qp.solve(**p).cost, rel=1e-7, abs=1e-7)
+
+
+def test_rows_hold_to_rounding_where_a_nearly_flat_cost_leads_far_away() -> None:
+    """Rows leave one direction free, along which the minimum is about 1e9 away, while their bounds are near 1."""
+    rng = np.random.default_rng(7)
+    for _ in range(100):
+        n = int(rng.integers(2, 8))
+        b, g = 1e-3 * rng.normal(size=n), 1e3 * rng.normal(size=n)
+        A, bounds = rng.normal(size=(n - 1, n)), rng.normal(size=n - 1)
+        answer = qp.solve(np.outer(b, b), g, A, bounds, bounds)
+        assert answer.solved, answer.reason
+        rounding = 1e-13 * np.abs(A) @ np.abs(answer.x)
+        assert (np.abs(A @ answer.x - bounds) <= 1e-8 * np.abs(bounds) + rounding).all()
 
 
 def test_zero_rows_are_satisfied_or_infeasible() -> None:
