@@ -3,7 +3,7 @@
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
-#include "bindings/planning.hpp"
+#include "bindings/run_problem.hpp"
 #include "planning/constrained_problem.hpp"
 
 namespace nb = nanobind;

@@ -1,10 +1,9 @@
 // Motion planning problems as Python objects, and searches for their solutions.
-#include "bindings/planning.hpp"
-
 #include <nanobind/ndarray.h>
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
+#include "bindings/run_problem.hpp"
 #include "planning/problem.hpp"
 
 namespace nb = nanobind;

@@ -9,7 +9,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
-#include "core/dispatch.hpp"
+#include "bindings/run_problem.hpp"
 
 namespace nb = nanobind;
 
@@ -120,14 +120,7 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
     p.posture = bounds.data() + 3 * nq;
     p.posture_weight = weights.data(), p.proximity = weights.data() + n;
     p.point = point.data(), p.lowest = lowest.data(), p.com = com.data();
-    nb::gil_scoped_release released;
-    Call call;
-    const RetargetProblem* pointer = &p;
-    call.model = p.model;
-    call.settings = &pointer;
-    call.count = 1;
-    Fault fault;
-    kernel.get()(call, 0, 1, fault);
+    run_problem(kernel, *p.model, p);
 }
 
 // `gradient` and `bound` are written at these frames.
@@ -165,14 +158,7 @@ void retarget_rows(const KernelHandle& kernel, Any robot, const DistanceQuery& q
     p.frames = frames.data(), p.q = q.data(), p.level = level.data(), p.number = number.data();
     p.level_stride = level.shape(0) == 1 ? 0 : static_cast<long>(pairs);
     p.gradient = gradient.data(), p.bound = bound.data();
-    nb::gil_scoped_release released;
-    Call call;
-    const ClearanceProblem* pointer = &p;
-    call.model = p.model;
-    call.settings = &pointer;
-    call.count = 1;
-    Fault fault;
-    kernel.get()(call, 0, 1, fault);
+    run_problem(kernel, *p.model, p);
 }
 
 // Positions (frames, bones, 3) of a skeleton. Channels of all bones, in order, have values, and cosines and sines of

@@ -4,20 +4,13 @@
 #include <limits>
 #include <utility>
 
+#include "core/morton.hpp"
+
 namespace kinodyn {
 
 namespace {
 
 constexpr int bits = 11;  // of each axis
-
-// Moves bit k to bit 3 k.
-std::uint64_t spread(std::uint64_t x) {
-    x = (x | x << 32) & 0x1f00000000ffffULL;
-    x = (x | x << 16) & 0x1f0000ff0000ffULL;
-    x = (x | x << 8) & 0x100f00f00f00f00fULL;
-    x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
-    return (x | x << 2) & 0x1249249249249249ULL;
-}
 
 // Sorts by the bits from `shift` on, as many as three axes have.
 void radix_sort(std::vector<std::uint64_t>& keys, int shift) {
@@ -69,11 +62,10 @@ std::vector<std::int32_t> morton_order(const std::vector<float>& points, float e
     const float scale = extent > 0 ? static_cast<float>(last) / extent : 0.0f;
     std::vector<std::uint64_t> keys(n);
     for (std::size_t k = 0; k < n; ++k) {
-        std::uint64_t code = 0;
-        for (int i = 0; i < 3; ++i)
-            code |= spread(static_cast<std::uint64_t>(std::min(static_cast<int>(points[3 * k + i] * scale), last)))
-                    << i;
-        keys[k] = code << index_bits | k;
+        const auto cell = [&](std::size_t i) {
+            return static_cast<std::uint64_t>(std::min(static_cast<int>(points[3 * k + i] * scale), last));
+        };
+        keys[k] = morton_key(cell(0), cell(1), cell(2)) << index_bits | k;
     }
     radix_sort(keys, index_bits);
     std::vector<std::int32_t> order(n);

@@ -44,7 +44,7 @@ ConstrainedProblem::ConstrainedProblem(const CollisionQuery& q, const Constraint
       dim(dimension(constraints, samples)),
       start_tree(nq, dim),
       goal_tree(nq, dim),
-      random_state(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
+      random_state(initial_random_state(seed)) {}
 
 int ConstrainedProblem::dimension(const ConstraintTable& table, bool samples_manifold) {
     int n = static_cast<int>(table.dofs.size());

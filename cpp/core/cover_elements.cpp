@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include "core/morton.hpp"
+
 namespace kinodyn {
 
 namespace {
@@ -41,20 +43,10 @@ struct Piece {
     std::uint64_t key;  // of the cube of a grid that its centroid is in
 };
 
-// Bits of a coordinate spread to every third place: keys of near cubes are near each other (Morton order).
-std::uint64_t spread(std::uint64_t x) {
-    x &= 0x1fffff;
-    x = (x | x << 32) & 0x1f00000000ffffull;
-    x = (x | x << 16) & 0x1f0000ff0000ffull;
-    x = (x | x << 8) & 0x100f00f00f00f00full;
-    x = (x | x << 4) & 0x10c30c30c30c30c3ull;
-    return (x | x << 2) & 0x1249249249249249ull;
-}
-
 std::uint64_t key_of(const Vec3& p, const Vec3& origin, double size) {
     const Vec3 q = (1 / size) * (p - origin);
     const auto coordinate = [](double x) { return static_cast<std::uint64_t>(std::clamp(x, 0.0, 2e6)); };
-    return spread(coordinate(q.x)) | spread(coordinate(q.y)) << 1 | spread(coordinate(q.z)) << 2;
+    return morton_key(coordinate(q.x), coordinate(q.y), coordinate(q.z));
 }
 
 std::vector<Piece> pieces_of(const TriangleBvh& surface, const std::vector<Face>& faces, double size) {

@@ -47,7 +47,7 @@ PlanningProblem::PlanningProblem(const CollisionQuery& q, const PlannerSettings&
       dim(static_cast<int>(q.moving_dofs.size())),
       start_tree(dim),
       goal_tree(dim),
-      random_state(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
+      random_state(initial_random_state(seed)) {}
 
 void PlanningProblem::set_ends(const double* start, const double* goals, int n_goals) {
     std::vector<float> q(dim);
@@ -61,6 +61,8 @@ void PlanningProblem::set_ends(const double* start, const double* goals, int n_g
     this->n_goals = n_goals;
     solved = false;
 }
+
+std::uint64_t initial_random_state(std::uint64_t seed) { return seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du; }
 
 double steady_time() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

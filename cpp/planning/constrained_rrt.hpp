@@ -156,12 +156,7 @@ class ConstrainedRrt {
         return nearest_node(tree.table, dim_, coordinates(q)).node;
     }
 
-    // Uniform in [0, 1), by xorshift64* (S. Vigna, ACM TOMS 42, 2016).
-    float random() {
-        std::uint64_t& x = p_.random_state;
-        x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
-        return static_cast<float>((x * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
-    }
+    float random() { return uniform(p_.random_state); }
     int pick(int n) { return static_cast<int>(random() * static_cast<float>(n)) % n; }
     // Nearly normal, of mean 0 and variance 1: a sum of uniform numbers.
     double normal() {

@@ -79,6 +79,9 @@ struct PlanningProblem {
     int path_size() const { return static_cast<int>(path.size()) / dim; }
 };
 
+// The state from which random numbers start; different for any two seeds.
+std::uint64_t initial_random_state(std::uint64_t seed);
+
 // Seconds since some time in the past.
 double steady_time();
 

@@ -5,6 +5,7 @@
 #include "kernels/motion_checks.hpp"
 #include "planning/informed.hpp"
 #include "planning/problem.hpp"
+#include "planning/random.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -174,12 +175,7 @@ class RrtConnect {
         return distance(p_.goal_tree, goal_node, q) > 0 ? goal_node : p_.goal_tree.parent(goal_node);
     }
 
-    // Uniform in [0, 1), by xorshift64* (S. Vigna, ACM TOMS 42, 2016).
-    float random() {
-        std::uint64_t& x = p_.random_state;
-        x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
-        return static_cast<float>((x * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
-    }
+    float random() { return uniform(p_.random_state); }
 
     PlanningProblem& p_;
     MotionChecker& checker_;

@@ -5,6 +5,7 @@
 
 #include "kernels/motion_checks.hpp"
 #include "planning/path_checks.hpp"
+#include "planning/random.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -140,11 +141,7 @@ class PathShortener {
         interpolate(vertex(i), vertex(i + 1), edge > 0 ? (along < edge ? along / edge : 1.0f) : 0.0f, out);
         return i;
     }
-    float random() {
-        std::uint64_t& x = random_;
-        x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
-        return static_cast<float>((x * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
-    }
+    float random() { return uniform(random_); }
 
     MotionChecker& checker_;
     int dim_;

@@ -1,4 +1,4 @@
-"""Array types shared by the whole package."""
+"""Array types, read-only arrays and batched products that the whole package shares."""
 
 from __future__ import annotations
 
@@ -106,3 +106,12 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     view: NDArray[Scalar] = array.view()
     view.flags.writeable = False
     return view
+
+
+def matvec(A: Array, x: Array) -> Array:
+    """Multiply a matrix (..., m, n) and a vector (..., n)."""
+    if A.ndim == 2 and x.ndim == 1:
+        single: Array = A.dot(x)  # a third of the time of @
+        return single
+    result: Array = (A @ x[..., None])[..., 0]
+    return result

@@ -1,4 +1,4 @@
-"""Pause garbage collection while many objects are created."""
+"""Pause garbage collection while many objects are created, or a control loop runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause the search for cyclic garbage, which visits all objects again and again: making n is then linear in n."""
+    """Pause the search for reference cycles, whose cost grows with the number of objects."""
     enabled = gc.isenabled()
     gc.disable()
     try:

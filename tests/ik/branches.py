@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import kinodyn as kd
 from kinodyn.ik import AnalyticSolutions
+
+
+def puma_with_offset_wrist() -> kd.Robot:
+    """Return a Puma 560 whose wrist axes miss each other by 0.06 mm."""
+    description = kd.load("puma560").description
+    joints = list(description.joints)
+    last = [k for k, joint in enumerate(joints) if joint.kind != "fixed"][-1]
+    T = joints[last].T_parent_child.copy()
+    T[:3, 3] += T[:3, :3] @ [6e-5, 0.0, 0.0]
+    joints[last] = replace(joints[last], T_parent_child=T)
+    return kd.Robot(replace(description, joints=tuple(joints)))
 
 
 def assert_every_branch_reaches(robot: kd.Robot, found: AnalyticSolutions, T: np.ndarray, frame: str) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import kinodyn as kd
 from kinodyn.ik import NoClosedFormError, analytic
 
-from .branches import assert_every_branch_reaches
+from .branches import assert_every_branch_reaches, puma_with_offset_wrist
 
 QUARTER = np.pi / 2
 
@@ -140,13 +138,7 @@ def test_a_continuum_of_solutions_is_reported_as_singular() -> None:
 
 
 def test_wrist_axes_that_miss_by_a_fraction_of_a_millimetre_are_solved_without_a_tolerance() -> None:
-    description = kd.load("puma560").description
-    joints = list(description.joints)
-    last = [k for k, joint in enumerate(joints) if joint.kind != "fixed"][-1]
-    T = joints[last].T_parent_child.copy()
-    T[:3, 3] += T[:3, :3] @ [6e-5, 0.0, 0.0]
-    joints[last] = replace(joints[last], T_parent_child=T)
-    robot = kd.Robot(replace(description, joints=tuple(joints)))
+    robot = puma_with_offset_wrist()
     frame, q = robot.frame_names[-1], robot.random(100, seed=3)
     T = kd.kinematics.pose(robot, q, frame)
     found = analytic(robot, T, frame, q0=q, limits=False)

@@ -12,6 +12,8 @@ from scipy.spatial.transform import Rotation
 import kinodyn as kd
 from kinodyn.ik import NoClosedFormError, analytic
 
+from .branches import puma_with_offset_wrist
+
 
 def test_two_links_have_both_elbows_and_the_nearest_can_be_chosen() -> None:
     robot = kd.load("planar2r")
@@ -289,14 +291,7 @@ def test_arms_whose_files_round_angles_are_solved_to_full_precision(name: str) -
 
 
 def test_a_tolerance_accepts_axes_that_nearly_meet() -> None:
-    """A wrist whose axes miss each other by 0.06 mm."""
-    description = kd.load("puma560").description
-    joints = list(description.joints)
-    last = [k for k, joint in enumerate(joints) if joint.kind != "fixed"][-1]
-    T = joints[last].T_parent_child.copy()
-    T[:3, 3] += T[:3, :3] @ [6e-5, 0.0, 0.0]
-    joints[last] = replace(joints[last], T_parent_child=T)
-    robot = kd.Robot(replace(description, joints=tuple(joints)))
+    robot = puma_with_offset_wrist()
     frame, q = robot.frame_names[-1], robot.random(50, seed=3)
     T = kd.kinematics.pose(robot, q, frame)
     assert kd.ik.analytic(robot, T, frame, q0=q).family == "6R of general geometry"

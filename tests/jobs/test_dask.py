@@ -1,6 +1,5 @@
 """The same jobs on Dask workers."""
 
-import hashlib
 import os
 import socket
 import subprocess
@@ -9,8 +8,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
+import functions
 import numpy as np
 import pytest
 
@@ -19,21 +18,8 @@ import kinodyn as kd
 pytest.importorskip("pyarrow")
 distributed = pytest.importorskip("distributed")
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import functions  # noqa: E402
-
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of workers that are killed
 SECONDS = 120.0  # of waiting, on a machine that is busy
-
-
-@pytest.fixture(autouse=True)
-def importable(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
-
-
-def digests(folder):
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("shard-*.parquet"))}
 
 
 @contextmanager
@@ -42,7 +28,7 @@ def after_shards(folder, count, act):
 
     def wait():
         deadline = time.monotonic() + SECONDS
-        while len(digests(folder)) < count and time.monotonic() < deadline:
+        while len(functions.digests(folder)) < count and time.monotonic() < deadline:
             time.sleep(0.02)
         act()
 
@@ -80,7 +66,7 @@ def test_workers_that_are_killed_do_not_change_a_byte(tmp_path):
         with after_shards(tmp_path / "dask", 3, kill_all):
             job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=client, shard=3)
     assert job.status == "complete"
-    assert digests(tmp_path / "dask") == digests(tmp_path / "plain")
+    assert functions.digests(tmp_path / "dask") == functions.digests(tmp_path / "plain")
 
 
 def test_a_shard_that_kills_its_workers_is_reported_and_the_rest_finishes(tmp_path):
@@ -131,7 +117,7 @@ def test_a_scheduler_that_is_killed_leaves_a_job_that_continues(tmp_path, monkey
     with cluster_processes(free_port()) as (address, _):
         job = kd.jobs.map(functions.slow_positions, q, out=tmp_path / "dask", engine=address)
     assert job.status == "complete"
-    assert digests(tmp_path / "dask") == digests(tmp_path / "plain")
+    assert functions.digests(tmp_path / "dask") == functions.digests(tmp_path / "plain")
 
 
 def test_an_address_without_a_scheduler_is_an_error(tmp_path, monkeypatch):

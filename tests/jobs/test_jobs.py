@@ -1,7 +1,6 @@
 """Jobs: shards, resumption, failures, engines."""
 
 import errno
-import hashlib
 import json
 import os
 import signal
@@ -9,8 +8,8 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
+import functions
 import numpy as np
 import pytest
 
@@ -18,26 +17,6 @@ import kinodyn as kd
 from kinodyn import tables
 
 pytest.importorskip("pyarrow")
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import functions  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def importable(monkeypatch):
-    """Let worker processes import `functions`."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
-
-
-@pytest.fixture
-def threads():
-    with ThreadPoolExecutor(2) as executor:
-        yield executor
-
-
-def digests(folder):
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("shard-*.parquet"))}
 
 
 def test_rows_come_back_in_order_whatever_the_shards(tmp_path, threads):
@@ -54,7 +33,7 @@ def test_processes_and_threads_write_the_same_bytes(tmp_path, threads):
     q = functions.PANDA.random(400, seed=3)
     kd.jobs.map(functions.positions, q, out=tmp_path / "threads", engine=threads, shard=150)
     kd.jobs.map(functions.positions, q, out=tmp_path / "processes", shard=150, workers=2)
-    assert digests(tmp_path / "threads") == digests(tmp_path / "processes")
+    assert functions.digests(tmp_path / "threads") == functions.digests(tmp_path / "processes")
 
 
 def test_samples_do_not_depend_on_the_engine_and_differ_between_shards(tmp_path, threads):
@@ -62,7 +41,7 @@ def test_samples_do_not_depend_on_the_engine_and_differ_between_shards(tmp_path,
     job = kd.jobs.map(functions.draws, samples, out=tmp_path / "a", engine=threads, shard=300)
     with ThreadPoolExecutor(1) as other:
         kd.jobs.map(functions.draws, samples, out=tmp_path / "b", engine=other, shard=300)
-    assert digests(tmp_path / "a") == digests(tmp_path / "b")
+    assert functions.digests(tmp_path / "a") == functions.digests(tmp_path / "b")
     drawn = job.read()["result"]
     np.testing.assert_array_equal(drawn[:, 0], np.arange(1000))
     assert len(np.unique(drawn[:, 1])) == 1000
@@ -99,7 +78,7 @@ def test_a_finished_job_computes_nothing_again_and_a_missing_shard_is_computed(t
 
     x = np.arange(100.0)
     kd.jobs.map(count, x, out=tmp_path, engine=threads, shard=10)
-    before = digests(tmp_path)
+    before = functions.digests(tmp_path)
     assert len(calls) == 10
     kd.jobs.map(count, x, out=tmp_path, engine=threads, shard=10)
     assert len(calls) == 10
@@ -107,7 +86,7 @@ def test_a_finished_job_computes_nothing_again_and_a_missing_shard_is_computed(t
     (tmp_path / "shard-00000007.parquet").write_bytes(b"PAR1 broken")
     (tmp_path / ".shard-00000007.parquet.x1").write_bytes(b"left by a killed writer")
     kd.jobs.map(count, x, out=tmp_path, engine=threads)
-    assert len(calls) == 12 and digests(tmp_path) == before
+    assert len(calls) == 12 and functions.digests(tmp_path) == before
     assert not list(tmp_path.glob(".shard-*"))
 
 
@@ -152,20 +131,20 @@ def test_a_job_that_was_stopped_at_any_moment_continues_to_the_same_bytes(tmp_pa
         time.sleep(0.02)
     os.killpg(process.pid, how) if how == signal.SIGKILL else process.send_signal(how)
     printed = process.communicate()[0].decode()
-    assert 4 <= len(digests(out)) < 20
+    assert 4 <= len(functions.digests(out)) < 20
     if how == signal.SIGINT:
         assert printed.strip() == "interrupted"
     q = functions.PANDA.random(60, seed=1)
     job = kd.jobs.map(functions.slow_positions, q, out=out, engine=threads)
     assert job.status == "complete"
     kd.jobs.map(functions.slow_positions, q, out=tmp_path / "whole", engine=threads, shard=3)
-    assert digests(out) == digests(tmp_path / "whole")
+    assert functions.digests(out) == functions.digests(tmp_path / "whole")
 
 
 def test_another_job_in_the_folder_is_refused_with_what_differs(tmp_path, threads):
     x = np.arange(10.0)
     kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=5, parameters={"robot": "panda"})
-    before = digests(tmp_path)
+    before = functions.digests(tmp_path)
     with pytest.raises(kd.InputError, match=r"function was .*square.*, now .*sqrt"):
         kd.jobs.map(np.sqrt, x, out=tmp_path, engine=threads, shard=5, parameters={"robot": "panda"})
     with pytest.raises(kd.InputError, match="inputs was"):
@@ -177,7 +156,7 @@ def test_another_job_in_the_folder_is_refused_with_what_differs(tmp_path, thread
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(kd.InputError, match="version was '0.0.1'"):
         kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=5, parameters={"robot": "panda"})
-    assert digests(tmp_path) == before
+    assert functions.digests(tmp_path) == before
 
 
 def test_a_full_disk_stops_the_job_and_says_so(tmp_path, threads, monkeypatch):

@@ -1,7 +1,6 @@
 """The ready jobs give what the functions they call give, and report inputs that cannot be used."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,12 +10,6 @@ from kinodyn import tables
 from kinodyn.model.fingerprint import fingerprint
 
 pytest.importorskip("pyarrow")
-
-
-@pytest.fixture
-def threads():
-    with ThreadPoolExecutor(2) as executor:
-        yield executor
 
 
 def swing(robot, seed, n=401, duration=2.0):

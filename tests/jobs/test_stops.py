@@ -1,7 +1,6 @@
 """Jobs that are stopped from outside, and folders that other programs have left."""
 
 import functools
-import hashlib
 import json
 import os
 import signal
@@ -13,6 +12,7 @@ from multiprocessing import get_context
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
+import functions
 import numpy as np
 import pytest
 
@@ -22,27 +22,7 @@ from kinodyn.jobs import shared_arrays
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import functions  # noqa: E402
-
 SECONDS = 120.0  # of waiting, on a machine that is busy
-
-
-@pytest.fixture(autouse=True)
-def importable(monkeypatch):
-    """Let worker processes import `functions`."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
-
-
-@pytest.fixture
-def threads():
-    with ThreadPoolExecutor(2) as executor:
-        yield executor
-
-
-def digests(folder):
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("shard-*.parquet"))}
 
 
 def wait_for(condition):
@@ -76,7 +56,7 @@ def is_running(process):
 def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     out = tmp_path / "out"
     job = start(tmp_path, f"functions.with_process, np.arange(400.0), out={str(out)!r}, shard=2, workers=2")
-    wait_for(lambda: len(digests(out)) >= 4)
+    wait_for(lambda: len(functions.digests(out)) >= 4)
     job.kill()
     job.communicate()
     found = {int(each) for shard in kd.jobs.open_job(out).shards() for each in shard["process"]}
@@ -88,7 +68,7 @@ def test_ctrl_c_in_a_terminal_is_quiet_and_leaves_a_job_that_continues(tmp_path,
     out = tmp_path / "out"
     q = f"functions.PANDA.random(60, seed=1), out={str(out)!r}, shard=3, workers=2"
     job = start(tmp_path, f"functions.slow_positions, {q}")
-    wait_for(lambda: len(digests(out)) >= 4)
+    wait_for(lambda: len(functions.digests(out)) >= 4)
     os.killpg(job.pid, signal.SIGINT)  # a terminal sends it to all processes
     printed, errors = job.communicate()
     assert printed.split() == ["interrupted", "interrupted"] and errors == ""
@@ -97,7 +77,7 @@ def test_ctrl_c_in_a_terminal_is_quiet_and_leaves_a_job_that_continues(tmp_path,
     q = functions.PANDA.random(60, seed=1)
     assert kd.jobs.map(functions.slow_positions, q, out=out, engine=threads).status == "complete"
     kd.jobs.map(functions.slow_positions, q, out=tmp_path / "whole", engine=threads, shard=3)
-    assert digests(out) == digests(tmp_path / "whole")
+    assert functions.digests(out) == functions.digests(tmp_path / "whole")
 
 
 def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path, threads, monkeypatch):
@@ -105,7 +85,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path, threads, mon
     job = start(tmp_path, f"functions.limited, np.arange(40.0), out={str(out)!r}, shard=20, workers=1")
     printed, errors = job.communicate()
     assert printed.startswith("failed") and "cannot be written" in printed, errors
-    assert not digests(out) and not list(out.glob(".shard-*"))
+    assert not functions.digests(out) and not list(out.glob(".shard-*"))
     monkeypatch.setattr(functions, "LIMIT", None)
     assert kd.jobs.map(functions.limited, np.arange(40.0), out=out, engine=threads).status == "complete"
 
@@ -134,7 +114,7 @@ def test_an_executor_whose_workers_have_died_ends_the_job_with_that_reason(tmp_p
 def test_a_manifest_of_another_version_or_half_of_one_is_refused_and_nothing_is_lost(tmp_path, threads, text, message):
     x = np.arange(10.0)
     kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=5)
-    before = digests(tmp_path)
+    before = functions.digests(tmp_path)
     (tmp_path / "manifest.json").write_text(text)
     for call in (
         lambda: kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=5),
@@ -142,7 +122,7 @@ def test_a_manifest_of_another_version_or_half_of_one_is_refused_and_nothing_is_
     ):
         with pytest.raises(kd.InputError, match=message):
             call()
-    assert digests(tmp_path) == before and (tmp_path / "manifest.json").read_text() == text
+    assert functions.digests(tmp_path) == before and (tmp_path / "manifest.json").read_text() == text
 
 
 def test_the_output_of_an_incomplete_job_is_not_taken_as_input(tmp_path, threads):

@@ -1,7 +1,6 @@
 """Zarr arrays and groups as inputs of jobs."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,12 +9,6 @@ import kinodyn as kd
 
 pytest.importorskip("pyarrow")
 zarr = pytest.importorskip("zarr")
-
-
-@pytest.fixture
-def threads():
-    with ThreadPoolExecutor(2) as executor:
-        yield executor
 
 
 def group(path, **arrays):

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import nonnegative
 from kinodyn.control.controller import Clock, Signals
-from kinodyn.control.equations import apply, transposed
+from kinodyn.control.equations import transposed
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingController
 from kinodyn.control.references import JointTarget
@@ -87,7 +87,7 @@ class AdaptiveControl(SlidingController):
         """Compute joint torques (..., nv) before the torque limits and signals, and adapt."""
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)
-        tau = tau + apply(Y, self.parameters) + self.damping * s
+        tau = tau + matvec(Y, self.parameters) + self.damping * s
         dissipated = ((self.damping + self.robot.damping) * s**2).sum(axis=-1)
         signals: Signals = {"error": error, "s": s, "parameters": self.parameters + np.zeros((*s.shape[:-1], 10))}
         signals["lyapunov_rate"] = -dissipated
@@ -99,5 +99,5 @@ class AdaptiveControl(SlidingController):
 
     def _adapt(self, dt: float, Y: Array, s: Array) -> None:
         """Integrate the adaptation law over dt seconds, within the bounds of the payload."""
-        rate = self.adaptation * apply(transposed(Y), s) - self.leak * self.parameters
+        rate = self.adaptation * matvec(transposed(Y), s) - self.leak * self.parameters
         self.parameters = np.clip(self.parameters + dt * rate, self._lower, self._upper)

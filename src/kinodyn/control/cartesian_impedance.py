@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core, dynamics, kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import nonnegative
 from kinodyn.control.controlled_frame import FrameErrors
 from kinodyn.control.controller import Signals
-from kinodyn.control.equations import apply
 from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
 from kinodyn.control.frame_controller import FrameController, dot
 from kinodyn.control.frame_torques import FrameTorques
@@ -174,11 +173,11 @@ class CartesianImpedance(FrameController):
         """Compute the torques (..., n) for the motion of the target: M a + C v of joints that follow it."""
         joints = slice(self.n_base, None)
         J_dot = kinematics.jacobian_dot(self.robot, state.q, state.v, self.frame.index)[..., self.frame.rows, joints]
-        v_ref = apply(Jbar, self.frame.select(setpoint.velocity))
-        a_ref = apply(Jbar, self.frame.select(setpoint.acceleration) - apply(J_dot, v_ref))
+        v_ref = matvec(Jbar, self.frame.select(setpoint.velocity))
+        a_ref = matvec(Jbar, self.frame.select(setpoint.acceleration) - matvec(J_dot, v_ref))
         C = dynamics.coriolis_matrix(self.robot, state.q, state.v)[..., joints, joints]
         viscous = self.robot.damping[joints] * v_ref
-        return apply(state.mass_matrix[..., joints, joints], a_ref) + apply(C, v_ref) + viscous
+        return matvec(state.mass_matrix[..., joints, joints], a_ref) + matvec(C, v_ref) + viscous
 
     def _shaped_inertia(
         self, t: float, state: State, found: FrameErrors, elastic: Array, R: Array
@@ -187,7 +186,7 @@ class CartesianImpedance(FrameController):
         assert self.inertia is not None and self.external is not None
         inertia = self.spring.rotated(self.inertia, R)
         external = self.frame.select(measured_wrench(self.external, t, state, "external"))
-        damping = apply(self._damping(R, inertia), found.error_rate)
+        damping = matvec(self._damping(R, inertia), found.error_rate)
         response = np.linalg.solve(inertia, (elastic + damping + external)[..., None])[..., 0]
         y = self.frame.select(found.setpoint.acceleration) + response
         tau, damped = self.accelerate(state, y, -external)
@@ -196,7 +195,7 @@ class CartesianImpedance(FrameController):
             "error_rate": found.error_rate,
             "wrench": elastic + damping,
             "damped": damped,
-            "lyapunov": 0.5 * dot(found.error_rate, apply(inertia, found.error_rate))
+            "lyapunov": 0.5 * dot(found.error_rate, matvec(inertia, found.error_rate))
             + self.spring.energy(found.error, R),
             "lyapunov_rate": -dot(damping, found.error_rate),
         }

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.control.controller import Signals, TorqueController
-from kinodyn.control.equations import Equations, apply, eliminate_base
+from kinodyn.control.equations import Equations, eliminate_base
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.references import JointReference, JointTarget
 from kinodyn.display import displayed
@@ -64,7 +64,7 @@ class ComputedTorque(TorqueController):
         M, h = state.mass_matrix, state.bias
         if self.n_base:
             M, h, _, _ = eliminate_base(Equations(M, h, np.zeros((0, self.robot.nv)), np.zeros(0)))
-        tau = apply(M, a_ref[..., self.n_base :] + brake + pull) + h
+        tau = matvec(M, a_ref[..., self.n_base :] + brake + pull) + h
         signals = {
             "error": error,
             "error_rate": rate,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kinodyn import _core
-from kinodyn.arrays import Array
-from kinodyn.control.equations import CHARACTERISTIC_LENGTH, Equations, apply, eliminate_base
+from kinodyn.arrays import Array, matvec
+from kinodyn.control.equations import CHARACTERISTIC_LENGTH, Equations, eliminate_base
 from kinodyn.control.references import FrameReference, FrameTarget, Setpoint, pose_difference
 from kinodyn.kinematics.singularities import part_rows
 from kinodyn.model.robot import Robot
@@ -55,7 +55,7 @@ class ControlledFrame:
         """Compute tracking errors and the Jacobian (..., k, nv) of the controlled rows."""
         J, desired = self.jacobian(state), self.reference.at(t)
         T = state.poses[..., self.index, :, :] if state.q.ndim > 1 else state.poses[self.index]
-        velocity = apply(J, state.v)
+        velocity = matvec(J, state.v)
         error = pose_difference(T, desired.position) if self.angular else desired.position[..., :3, 3] - T[..., :3, 3]
         if not self.all_rows:
             error = error[..., self.rows]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.errors import SingularError
 
 Flags: TypeAlias = NDArray[np.bool_] | bool
@@ -32,15 +32,6 @@ class DampedInertia(NamedTuple):
     damped: Flags
 
 
-def apply(A: Array, x: Array) -> Array:
-    """Multiply a matrix (..., m, n) and a vector (..., n)."""
-    if A.ndim == 2 and x.ndim == 1:
-        single: Array = A.dot(x)  # a third of the time of @
-        return single
-    result: Array = (A @ x[..., None])[..., 0]
-    return result
-
-
 def transposed(A: Array) -> Array:
     """Swap the last two axes."""
     return A.T if A.ndim == 2 else np.swapaxes(A, -1, -2)
@@ -59,9 +50,9 @@ def eliminate_base(equations: Equations) -> Equations:
     K, k = base[..., :-1], base[..., -1]  # a_base = -K a_joints - k
     return Equations(
         M[..., 6:, 6:] - M_joints_base @ K,
-        h[..., 6:] - apply(M_joints_base, k),
+        h[..., 6:] - matvec(M_joints_base, k),
         J[..., :, 6:] - J_base @ K,
-        drift - apply(J_base, k),
+        drift - matvec(J_base, k),
     )
 
 

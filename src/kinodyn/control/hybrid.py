@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, matvec
 from kinodyn.checks import as_rotation, nonnegative, numbers
 from kinodyn.control.controller import Signals
-from kinodyn.control.equations import apply, transposed
+from kinodyn.control.equations import transposed
 from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
 from kinodyn.control.frame_controller import FrameController
 from kinodyn.control.frame_torques import FrameTorques
@@ -114,7 +114,7 @@ class HybridForceMotion(FrameController):
         found = self.frame.measure(t, state)
         X_world_axes = self._rotation(t, state)
         error, error_rate, velocity, acceleration, force = (
-            apply(transposed(X_world_axes), x)
+            matvec(transposed(X_world_axes), x)
             for x in (
                 found.error,
                 found.error_rate,
@@ -128,7 +128,7 @@ class HybridForceMotion(FrameController):
         y = np.where(S, -self.force_damping * velocity, motion)
         force_error = np.where(S, self.wrench - force, 0.0)
         command = np.where(S, self.wrench, 0.0) + self.force_gain * force_error + self.integral.value
-        tau, damped = self.accelerate(state, apply(X_world_axes, y), apply(X_world_axes, command))
+        tau, damped = self.accelerate(state, matvec(X_world_axes, y), matvec(X_world_axes, command))
         signals = {
             "force": force,
             "force_error": force_error,

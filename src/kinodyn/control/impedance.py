@@ -7,10 +7,9 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import symmetric
 from kinodyn.control.controller import Signals, TorqueController
-from kinodyn.control.equations import apply
 from kinodyn.control.forces import ForceSource, joint_forces
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.integral import Integral
@@ -115,7 +114,7 @@ class JointImpedance(TorqueController):
         if self.integral.is_zero and not self.n_base:
             M = state.mass_matrix if self.inertia is None else self.inertia
             dissipation = self.damping + (self.robot.damping if self.inertia is None else 0.0)
-            signals["lyapunov"] = 0.5 * (rate * apply(M, rate) + elastic * error).sum(axis=-1)
+            signals["lyapunov"] = 0.5 * (rate * matvec(M, rate) + elastic * error).sum(axis=-1)
             signals["lyapunov_rate"] = -(dissipation * rate**2).sum(axis=-1)
         self.integral.integrate(t, error, tau, self.torque_limits)
         return tau, signals
@@ -127,7 +126,7 @@ class JointImpedance(TorqueController):
         if self.reference.is_constant:
             return tau
         C = dynamics.coriolis_matrix(self.robot, state.q, state.v)
-        follow = apply(state.mass_matrix, a_ref) + apply(C, v_ref) + self.robot.damping * v_ref
+        follow = matvec(state.mass_matrix, a_ref) + matvec(C, v_ref) + self.robot.damping * v_ref
         return tau + follow[..., joints]
 
     def _shaped_inertia(self, t: float, state: State, a_ref: Array, feedback: Array) -> Array:
@@ -135,7 +134,7 @@ class JointImpedance(TorqueController):
         assert self.inertia is not None and self.external is not None
         external = joint_forces(self.robot, self.external, t, state, "external")
         response = np.linalg.solve(self.inertia, (feedback + external)[..., None])[..., 0]
-        return apply(state.mass_matrix, a_ref + response) + state.bias - external
+        return matvec(state.mass_matrix, a_ref + response) + state.bias - external
 
 
 def _matrix(inertia: ArrayLike, n: int) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import dynamics
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import positive
 from kinodyn.control.controlled_frame import ControlledFrame
-from kinodyn.control.equations import Equations, apply, damped_inertia, eliminate_base, transposed
+from kinodyn.control.equations import Equations, damped_inertia, eliminate_base, transposed
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -97,8 +97,8 @@ def operational_space(
     if robot.base == "floating":  # gravity alone, through the same elimination of the base
         alone = eliminate_base(Equations(state.mass_matrix, gravity, controlled.jacobian(state), free_fall))
         gravity, free_fall = alone.h, alone.drift
-    p = apply(transposed(Jbar), gravity) - apply(Lambda, free_fall)
-    mu = apply(transposed(Jbar), h) - apply(Lambda, drift) - p
+    p = matvec(transposed(Jbar), gravity) - matvec(Lambda, free_fall)
+    mu = matvec(transposed(Jbar), h) - matvec(Lambda, drift) - p
     N = np.eye(J.shape[-1]) - Jbar @ J
     return OperationalSpace(Lambda, mu, p, Jbar, N, J, np.asarray(damped))
 

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import positive
 from kinodyn.control.controller import TorqueController
-from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.pd import joint_inertia
 from kinodyn.control.references import JointReference, JointTarget
@@ -134,7 +133,7 @@ class SlidingController(TorqueController):
         """Compute s^T M s / 2 (...) with the true mass matrix."""
         assert self.true_robot is not None
         M = dynamics.mass_matrix(self.true_robot, state.q)
-        energy: Array = 0.5 * (s * apply(M, s)).sum(axis=-1)
+        energy: Array = 0.5 * (s * matvec(M, s)).sum(axis=-1)
         return energy
 
 

@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.control.controller import Signals, TorqueController
-from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.references import JointReference, JointTarget
 from kinodyn.display import displayed
@@ -68,7 +67,7 @@ class PDGravity(TorqueController):
         tau = dynamics.gravity(self.robot, state.q)[..., self.n_base :] + pull + self.damping * rate
         signals: Signals = {"error": error}
         if self.reference.is_constant and not self.n_base:
-            kinetic = 0.5 * (state.v * apply(state.mass_matrix, state.v)).sum(axis=-1)
+            kinetic = 0.5 * (state.v * matvec(state.mass_matrix, state.v)).sum(axis=-1)
             signals["lyapunov"] = kinetic + 0.5 * (pull * error).sum(axis=-1)
             signals["lyapunov_rate"] = -((self.damping + self.robot.damping) * state.v**2).sum(axis=-1)
         return tau, signals

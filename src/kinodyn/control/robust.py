@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import nonnegative, numbers
 from kinodyn.control.controller import Signals
-from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingController
 from kinodyn.control.references import JointTarget
@@ -72,8 +71,8 @@ class RobustControl(SlidingController):
     def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)
-        bound = apply(np.abs(Y), self._half) + self.margin
-        tau = tau + apply(Y, self._middle) + self.damping * s + bound * np.clip(s / self.layer, -1.0, 1.0)
+        bound = matvec(np.abs(Y), self._half) + self.margin
+        tau = tau + matvec(Y, self._middle) + self.damping * s + bound * np.clip(s / self.layer, -1.0, 1.0)
         signals: Signals = {"error": error, "s": s, "bound": bound}
         signals["sliding"] = (np.abs(s) > self.layer).any(axis=-1)
         if self.true_robot is not None:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import one_of, reals, symmetric
-from kinodyn.control.equations import apply, transposed
+from kinodyn.control.equations import transposed
 from kinodyn.errors import InputError
 from kinodyn.spatial.jacobians import left_jacobian3_inverse
 
@@ -38,7 +38,7 @@ class Spring:
 
     def wrench(self, error: Array, R: Array, angular: list[int]) -> Array:
         """Compute the wrench (..., k) that pulls along the error (..., k), the gradient of `energy`."""
-        pull = apply(self.rotated(self.stiffness, R), error)
+        pull = matvec(self.rotated(self.stiffness, R), error)
         if len(angular) < 3:  # rotation about one axis, or none
             return pull
         pull[..., angular] = _moment(error[..., angular], pull[..., angular])
@@ -46,14 +46,14 @@ class Spring:
 
     def energy(self, error: Array, R: Array) -> Array:
         """Compute the potential energy (...) of the spring [J]."""
-        energy: Array = 0.5 * (error * apply(self.rotated(self.stiffness, R), error)).sum(axis=-1)
+        energy: Array = 0.5 * (error * matvec(self.rotated(self.stiffness, R), error)).sum(axis=-1)
         return energy
 
 
 def _moment(phi: Array, pull: Array) -> Array:
     """Multiply pull (..., 3) by the inverse of the left Jacobian of rotations at phi (..., 3)."""
     if phi.ndim > 1 or pull.ndim > 1:
-        return apply(left_jacobian3_inverse(phi), pull)
+        return matvec(left_jacobian3_inverse(phi), pull)
     (a, b, c), (x, y, z) = phi.tolist(), pull.tolist()  # plain floats take a tenth of the time of arrays
     square = a * a + b * b + c * c
     half = 0.5 * math.sqrt(square)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import numbers
 from kinodyn.description.types import Inertia
 from kinodyn.dynamics import Wrenches
@@ -85,7 +85,7 @@ def _link_force(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, link: st
     w_rate = acceleration[..., 3:]
     a_com = acceleration[..., :3] + np.cross(w_rate, r) + np.cross(w, np.cross(w, r))
     force = inertia.mass * (a_com - robot.gravity)
-    moment = _times(I_world, w_rate) + np.cross(w, _times(I_world, w))
+    moment = matvec(I_world, w_rate) + np.cross(w, matvec(I_world, w))
 
     # The columns of Jc are the velocities of the centre of mass: Jv + Jw x r.
     J_com = J[..., :3, :] + np.cross(J[..., 3:, :], r[..., :, None], axis=-2)
@@ -95,11 +95,6 @@ def _link_force(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, link: st
 def project(J: Array, force: Array) -> Array:
     """Compute J^T force for J (..., k, nv) and force (..., k)."""
     result: Array = np.einsum("...ij,...i->...j", J, force)
-    return result
-
-
-def _times(matrix: Array, vector: Array) -> Array:
-    result: Array = np.einsum("...ij,...j->...i", matrix, vector)
     return result
 
 

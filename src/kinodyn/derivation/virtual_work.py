@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import numbers
 from kinodyn.derivation.newton_euler import project, projected_newton_euler
 from kinodyn.display import displayed
@@ -92,12 +92,12 @@ def virtual_work(
     """
     q, u, u_rate, places = _checked(robot, q, u, u_rate, independent)
     G, v, drift, J = _motion(robot, q, u, constraints, places)
-    a = _apply(G, u_rate) + drift
+    a = matvec(G, u_rate) + drift
     forces = projected_newton_euler(robot, q, v, a, wrenches)
     tau = project(G, forces)
     rest = forces.copy()
     rest[..., places] -= tau
-    multipliers = _apply(_pseudo_inverse(np.swapaxes(J, -2, -1)), rest)
+    multipliers = matvec(_pseudo_inverse(np.swapaxes(J, -2, -1)), rest)
     return VirtualWork(tau, multipliers, v, a, G)
 
 
@@ -136,10 +136,10 @@ def _motion(
     G[..., places, range(len(places))] = 1.0
     G[..., rest, :] = -inverse @ J[..., places]
     _check_motions(J, G)
-    v = _apply(G, u)
+    v = matvec(G, u)
     _, bias = _rows(robot, constraints, np.broadcast_to(q, (*v.shape[:-1], robot.nq)), v)
     drift = np.zeros_like(v)
-    drift[..., rest] = -_apply(inverse, bias)
+    drift[..., rest] = -matvec(inverse, bias)
     return G, v, drift, J
 
 
@@ -201,8 +201,3 @@ def _checked(
     u, u_rate = numbers("u", u, len(places)), numbers("u_rate", u_rate, len(places))
     dynamics.gravity(robot, q)  # raises unless q is a configuration
     return np.asarray(q, dtype=float), u, u_rate, places
-
-
-def _apply(matrix: Array, vector: Array) -> Array:
-    result: Array = np.einsum("...ij,...j->...i", matrix, vector)
-    return result

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
 from kinodyn.argument_types import check_types
 from kinodyn.checks import one_of
+from kinodyn.description.free_name import free_name
 from kinodyn.description.types import Description, Joint, Link
 from kinodyn.description.virtual_base import virtual_base, with_floating_joint
 
@@ -87,7 +88,7 @@ def _joints_of_massless_root(description: Description) -> Iterator[Joint]:
 
 
 def _add_floating_joint(description: Description) -> Description:
-    name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
+    name = free_name(ROOT_JOINT, {joint.name for joint in description.joints})
     if chain := virtual_base(description, root_link(description)):
         return with_floating_joint(description, chain, name)
     root = root_link(description).name
@@ -95,7 +96,8 @@ def _add_floating_joint(description: Description) -> Description:
     if root == WORLD and len(below) == 1 and below[0].kind == "fixed":  # a body fixed to the world becomes floating
         free = Joint(name, "floating", root, below[0].child, line=below[0].line)
         return replace(description, joints=(free, *(joint for joint in description.joints if joint is not below[0])))
-    world = _unused_name(("world", "universe"), {link.name for link in description.links})
+    links = {link.name for link in description.links}
+    world = free_name("universe" if "world" in links else "world", links)
     return replace(
         description,
         links=(Link(world), *description.links),
@@ -134,13 +136,3 @@ def _without_missing_joints(description: Description) -> Description:
     }
     chains = {name: tuple(one for one in chain if one not in missing) for name, chain in description.chains.items()}
     return replace(description, configurations=configurations, chains=chains)
-
-
-def _unused_name(preferred: tuple[str, ...], taken: Collection[str]) -> str:
-    for name in preferred:
-        if name not in taken:
-            return name
-    number = 2
-    while f"{preferred[-1]}_{number}" in taken:
-        number += 1
-    return f"{preferred[-1]}_{number}"

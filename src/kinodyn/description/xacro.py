@@ -6,7 +6,7 @@ import glob
 import importlib
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from xml.sax.saxutils import escape
@@ -93,18 +93,10 @@ def find_xacro(root: Node) -> Node | None:
     """Return the first xacro element, None if there is none."""
     prefixes = {"xacro"}
     prefixes.update(key[6:] for key, uri in root.attributes.items() if key.startswith("xmlns:") and "xacro" in uri)
-    for node in _walk(root):
+    for node in root.walk():
         if ":" in node.tag and node.tag.partition(":")[0] in prefixes:
             return node
     return None
-
-
-def _walk(root: Node) -> Iterator[Node]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
 
 
 def _missing_package(xacrodoc: ModuleType, fault: BaseException | None) -> str | None:

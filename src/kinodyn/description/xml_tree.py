@@ -47,6 +47,14 @@ class Node:
         """Create the error that points at this element."""
         return DescriptionError(message, file=self.file, line=self.line, element=self.label)
 
+    def walk(self) -> Iterator[Node]:
+        """Iterate over the element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
     def all(self, tag: str) -> Iterator[Node]:
         """Iterate over the direct children with this tag."""
         return (child for child in self.children if child.tag == tag)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, matvec
 from kinodyn.checks import as_pose, broadcast, numbers, positive, shape_of
 from kinodyn.errors import InputError
 from kinodyn.model.chain import configuration
@@ -115,7 +115,7 @@ def damped(J: ArrayLike, twist: ArrayLike, damping: ArrayLike, null_velocity: Ar
         return v
     free = numbers("null_velocity", null_velocity, matrix.shape[-1])
     projector, free = broadcast((_remove_rows(Vt, regular), 2), (free, 1))
-    return np.asarray(v + _times(projector, free))
+    return np.asarray(v + matvec(projector, free))
 
 
 def adaptive_damping(J: ArrayLike, *, threshold: float = 0.01, maximum: float = 0.1) -> Array:
@@ -269,8 +269,8 @@ def prioritised(tasks: Sequence[Task], *, null_velocity: ArrayLike | None = None
         J, twist, factor, v, free = broadcast((J, 2), (twist, 1), (factor, 0), (v, 1), (free, 2))
         # The rank tolerance is relative to J itself: what higher levels leave may be rounding errors only.
         U, s, Vt, regular = _decompose(J @ free, size=np.linalg.norm(J, axis=(-2, -1)))
-        step = _solve(U, s, Vt, regular, twist - _times(J, v), factor)
-        v = v + _times(free, step)
+        step = _solve(U, s, Vt, regular, twist - matvec(J, v), factor)
+        v = v + matvec(free, step)
         free = free @ _remove_rows(Vt, regular)
         free = 0.5 * (free + np.swapaxes(free, -2, -1))
     return np.asarray(v)
@@ -384,16 +384,12 @@ def _decompose(J: Array, size: Array | None = None) -> tuple[Array, Array, Array
 def _solve(U: Array, s: Array, Vt: Array, regular: Mask, desired: Array, damping: Array) -> Array:
     squared = s**2 + damping[..., None] ** 2
     inverse = np.divide(s, squared, out=np.zeros(squared.shape), where=regular | (damping[..., None] > 0.0))
-    return _times(np.swapaxes(Vt, -2, -1), inverse * _times(np.swapaxes(U, -2, -1), desired))
+    return matvec(np.swapaxes(Vt, -2, -1), inverse * matvec(np.swapaxes(U, -2, -1), desired))
 
 
 def _remove_rows(Vt: Array, regular: Mask) -> Array:
     rows = np.where(regular[..., None], Vt, 0.0)
     return np.asarray(np.eye(Vt.shape[-1]) - np.swapaxes(rows, -2, -1) @ rows)
-
-
-def _times(A: Array, x: Array) -> Array:
-    return np.asarray((A @ x[..., None])[..., 0])
 
 
 def __dir__() -> list[str]:

@@ -66,13 +66,18 @@ def _geodesics_free(
     if n_spheres:
         raise InputError("among moving obstacles ball and floating joints must not move")
     x = motion.coefficients[:, pieces]
-    largest = x[np.abs(x).sum(axis=2).argmax(axis=0), np.arange(len(pieces))]
-    unit = largest / np.maximum(np.linalg.norm(largest, axis=-1, keepdims=True), 1e-300)
-    aside = x - (x * unit).sum(axis=-1, keepdims=True) * unit
-    if np.abs(aside).max(initial=0.0) > 1e-9:
+    if distance_from_line(x).max(initial=0.0) > 1e-9:
         raise InputError("where ball or floating joints move, only straight motions are checked")
     begin, end = piece_ends(motion)
     return query.motion_free(begin[pieces], end[pieces], resolution)
+
+
+def distance_from_line(x: Array) -> Array:
+    """Return how far coefficients (k, n, nv) are from the direction of the largest of the k, for each piece (n,)."""
+    largest = x[np.abs(x).sum(axis=2).argmax(axis=0), np.arange(x.shape[1])]
+    unit = largest / np.maximum(np.linalg.norm(largest, axis=-1, keepdims=True), 1e-300)
+    across = x - (x * unit).sum(axis=-1, keepdims=True) * unit
+    return np.asarray(np.abs(across).max(axis=(0, 2), initial=0.0))
 
 
 def piece_ends(motion: PiecewisePolynomial) -> Array:

@@ -13,7 +13,7 @@ from kinodyn.collision.query import Pairs, Query, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
-from kinodyn.planning.curves import piece_ends, pieces_free
+from kinodyn.planning.curves import distance_from_line, piece_ends, pieces_free
 from kinodyn.planning.groups import group_joints, moving_dofs
 from kinodyn.planning.timing import RESOLUTION
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
@@ -75,10 +75,7 @@ class MotionMonitor:
 def _straight(motion: PiecewisePolynomial) -> Array:
     """Return which pieces (n,) are straight in joint space: all coefficients but the first are parallel."""
     x = motion.coefficients[1:]
-    largest = x[np.abs(x).sum(axis=2).argmax(axis=0), np.arange(x.shape[1])]
-    unit = largest / np.maximum(np.linalg.norm(largest, axis=-1, keepdims=True), 1e-300)
-    aside = x - (x * unit).sum(axis=-1, keepdims=True) * unit
-    return np.asarray(np.abs(aside).max(axis=(0, 2)) <= 1e-9 * np.maximum(np.abs(x).max(axis=(0, 2)), 1e-300))
+    return np.asarray(distance_from_line(x) <= 1e-9 * np.maximum(np.abs(x).max(axis=(0, 2)), 1e-300))
 
 
 def _touching(query: Query, motion: PiecewisePolynomial, piece: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.description.free_name import free_name
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import Motion, step_of
 
@@ -184,7 +185,7 @@ def _hierarchy(file: Path, lines: list[str]) -> tuple[Bones, int]:
             if keyword == "END" and stack[-1] < 0:
                 raise InputError(f"{where}: an end site needs a joint")
             base = f"{bones.names[stack[-1]]}_end" if keyword == "END" else " ".join(words[1:])
-            pending = _unused(bones.names, base or "joint")
+            pending = free_name(base or "joint", set(bones.names))
         elif keyword == "{":
             if pending is None:
                 raise InputError(f"{where}: unexpected '{{'")
@@ -213,15 +214,6 @@ def _open(stack: list[int], where: str) -> int:
     if stack[-1] < 0:
         raise InputError(f"{where}: outside of any joint")
     return stack[-1]
-
-
-def _unused(names: list[str], name: str) -> str:
-    known, k = set(names), 2
-    if name not in known:
-        return name
-    while f"{name}_{k}" in known:
-        k += 1
-    return f"{name}_{k}"
 
 
 def _offset(words: list[str], where: str) -> Array:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from kinodyn.garbage import collection_paused
 from kinodyn.recording import Recording
 from kinodyn.sim import ObservationController, Simulator, simulate
 from kinodyn.walking.controller import WalkingController
@@ -35,7 +33,9 @@ def run_controller(
     options
         Of `sim.simulate`: pushes, noise, seed, until, progress.
     """
-    with no_garbage_collection():
+    # The collector would interrupt the control loop, which makes no reference cycles of its own. On a robot,
+    # `gc.freeze()` and `gc.disable()` before the loop do the same.
+    with collection_paused():
         return simulate(
             simulator.robot,
             controller if acting is None else acting,
@@ -45,18 +45,3 @@ def run_controller(
             control_dt=controller.dt,
             **options,
         )
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Keep Python's collector of reference cycles from interrupting a control loop; counted references are unaffected.
-
-    The loop makes no reference cycles of its own; on a robot, `gc.freeze()` and `gc.disable()` before it do the same.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

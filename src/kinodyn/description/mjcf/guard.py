@@ -67,11 +67,11 @@ class _Model:
 
     def read(self, root: Node, opened: tuple[Path, ...]) -> None:
         """Check one document and those that it includes; `opened` are the files that lead to it."""
-        for node in _walk(root):
+        for node in root.walk():
             if node.tag == "compiler":
                 self.folders += [node.attributes[name] for name in _FOLDERS if name in node.attributes]
         self.elements += self._count(root)
-        for node in _walk(root):
+        for node in root.walk():
             _check_tables(node)
             for name, value in node.attributes.items():
                 if name.startswith("file") and value.strip():
@@ -80,7 +80,7 @@ class _Model:
     def _count(self, root: Node) -> float:
         """Count elements with their copies, children before parents."""
         counts: dict[int, float] = {}
-        for node in reversed(list(_walk(root))):
+        for node in reversed(list(root.walk())):
             own = 1.0 + (self.attached if node.tag == "attach" else 0.0)
             below = sum(counts.pop(id(child)) for child in node.children)
             counts[id(node)] = (own + below) * _copies(node)
@@ -117,15 +117,6 @@ class _Model:
         yield from dict.fromkeys(
             start / below / written for start in starts for below in self.folders for written in names
         )
-
-
-def _walk(root: Node) -> Iterator[Node]:
-    """Yield an element and all below it, parents first."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
 
 
 def _copies(node: Node) -> float:

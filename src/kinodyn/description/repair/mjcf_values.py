@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.description import solids
+from kinodyn.description.free_name import free_name
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.inertias import nearest_consistent, why_inconsistent
 from kinodyn.description.repair.meshes import MeshSearch, relative
 from kinodyn.description.repair.numbers import are_accepted, rewritten_numbers, written
 from kinodyn.description.repair.urdf_joints import UNIT, mirrored
-from kinodyn.description.repair.urdf_tree import free_name, nearest
+from kinodyn.description.repair.urdf_tree import nearest
 from kinodyn.description.types import MAX_NUMBER
 from kinodyn.description.xml_tree import Node
 
@@ -55,11 +56,8 @@ REFERENCES = {
 
 def nodes(root: Node) -> Iterator[tuple[Node, str]]:
     """Iterate over the elements of an MJCF document with the section of each, in document order."""
-    stack = [(child, child.tag) for child in reversed(root.children)]
-    while stack:
-        node, section = stack.pop()
-        yield node, section
-        stack.extend((child, section) for child in reversed(node.children))
+    for section in tuple(root.children):
+        yield from ((node, section.tag) for node in section.walk())
 
 
 def repair_values(findings: Findings) -> None:

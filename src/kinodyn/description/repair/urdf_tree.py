@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from kinodyn.description.check_tree import find_loop
+from kinodyn.description.free_name import free_name
 from kinodyn.description.messages import listed
 from kinodyn.description.repair.findings import Findings
 from kinodyn.description.urdf.joints import URDF_KINDS
@@ -46,16 +47,6 @@ def end(joint: Node, tag: str) -> str:
     """Return the link at an end of a joint, "" if there is none."""
     node = joint.child(tag)
     return "" if node is None else node.attributes.get("link", "")
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Return the name, with a number if it is taken."""
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

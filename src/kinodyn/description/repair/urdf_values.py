@@ -65,11 +65,9 @@ def repair_values(findings: Findings) -> None:
 
 def _elements(root: Node) -> Iterator[Node]:
     """Iterate over the elements that a reader of URDF knows."""
-    stack = [child for child in reversed(root.children) if child.tag in ("link", "joint", "material")]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(reversed(node.children))
+    for child in tuple(root.children):
+        if child.tag in ("link", "joint", "material"):
+            yield from child.walk()
 
 
 def _remove_repeated(findings: Findings, node: Node) -> None:

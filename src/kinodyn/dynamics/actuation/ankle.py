@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import broadcast, numbers, vector
 from kinodyn.display import displayed
 from kinodyn.dynamics.actuation.legs import Cranks, Legs, Pistons
@@ -135,7 +135,8 @@ class _ParallelAnkle(Coupling):
             if not open_.any():
                 break
             slope = self._terms(q, target)[1] / self._legs.rods[:, None]
-            step = -np.einsum("...ij,...j->...i", np.linalg.pinv(slope, rcond=1e-8), error)
+            inverse = np.asarray(np.linalg.pinv(slope, rcond=1e-8), dtype=np.float64)
+            step = -matvec(inverse, error)
             longest = np.abs(step).max(axis=-1, keepdims=True)
             q += np.where(open_[..., None], step * np.minimum(1.0, MAX_STEP / np.maximum(longest, ZERO)), 0.0)
         error = np.abs(self._legs.closure_error(target, self._foot_points(q)[0]))
@@ -182,7 +183,7 @@ class _ParallelAnkle(Coupling):
         angles, motors, speed = broadcast((angles, 1), (motors, 1), (numbers("rate", rate, 2), 1))
         alpha, beta = self._regular_terms(angles, motors)
         G = beta / alpha[..., None]
-        motor_speed = np.einsum("...ij,...j->...i", G, speed)
+        motor_speed = matvec(G, speed)
         b, columns = self._foot_points(angles)
         b_dot = np.einsum("...ijk,...k->...ij", columns, speed)
         d, e = self._legs.leg_vectors(motors, b)
@@ -216,7 +217,7 @@ class _ParallelAnkle(Coupling):
         motor_acceleration : (..., 2) array
         """
         linear = self.motor_velocity(q, acceleration)
-        quadratic = np.einsum("...ij,...j->...i", self.jacobian_dot(q, rate), numbers("rate", rate, 2))
+        quadratic = matvec(self.jacobian_dot(q, rate), numbers("rate", rate, 2))
         result: Array = linear + quadratic
         return result
 

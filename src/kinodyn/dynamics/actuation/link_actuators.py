@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, matvec
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, SingularError
@@ -56,7 +56,7 @@ class _LinkActuator(ABC):
         -------
         rate : (..., k) array, (...) for k = 1
         """
-        result = np.einsum("...ij,...j->...i", self.rows(robot, q), numbers("v", v, robot.nv))
+        result = matvec(self.rows(robot, q), numbers("v", v, robot.nv))
         return self._squeeze(result)
 
     def generalised_forces(self, robot: Robot, q: ArrayLike, effort: ArrayLike) -> Array:
@@ -156,7 +156,7 @@ class BetweenLinks(_LinkActuator):
         """
         R, p = self._place(robot, q)
         w = self._effort(effort)
-        force, moment = (np.einsum("...ij,...j->...i", R, part) for part in (w[..., :3], w[..., 3:]))
+        force, moment = (matvec(R, part) for part in (w[..., :3], w[..., 3:]))
         return self._reaction_pair(robot, q, p, p, force, moment)
 
     def _place(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import broadcast, numbers
 from kinodyn.display import displayed
 from kinodyn.dynamics.actuation.selection import own_joint
@@ -282,5 +282,4 @@ def differential(ratio: float, joints: Sequence[str] | None = None) -> Transmiss
 
 def _times(A: Array, x: Array) -> Array:
     A, x = broadcast((A, 2), (x, 1))
-    result: Array = np.einsum("...ij,...j->...i", A, x)
-    return result
+    return matvec(A, x)

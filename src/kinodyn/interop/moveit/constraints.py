@@ -196,7 +196,7 @@ def _joint(fields: Fields) -> JointConstraint:
     name = fields.text("joint_name")
     if not name or fields.raw("position") is None:
         raise fields.fault("", "give joint_name and position")
-    above, below = _nonnegative(fields, "tolerance_above"), _nonnegative(fields, "tolerance_below")
+    above, below = fields.nonnegative("tolerance_above"), fields.nonnegative("tolerance_below")
     return JointConstraint(name, fields.number("position"), above, below, _weight(fields))
 
 
@@ -216,7 +216,7 @@ def _position(fields: Fields, frames: Frames) -> PositionConstraint:
 
 def _orientation(fields: Fields, frames: Frames) -> OrientationConstraint:
     R = frames.fixed_header_pose(fields)[:3, :3] @ pose_matrix(None, read_quaternion(fields, "orientation"))[:3, :3]
-    tolerance = np.array([_nonnegative(fields, f"absolute_{axis}_axis_tolerance") for axis in "xyz"])
+    tolerance = np.array([fields.nonnegative(f"absolute_{axis}_axis_tolerance") for axis in "xyz"])
     kind = int(fields.number("parameterization"))
     if kind not in (0, 1):
         raise fields.error("parameterization", kind, "0 for Euler angles or 1 for a rotation vector")
@@ -232,10 +232,3 @@ def _frame(fields: Fields, frames: Frames) -> str:
 def _weight(fields: Fields) -> float:
     """Read the weight; 0, as in a message that was not filled in, is 1."""
     return fields.number("weight") or 1.0
-
-
-def _nonnegative(fields: Fields, name: str) -> float:
-    value = fields.number(name)
-    if value < 0.0:
-        raise fields.error(name, value, "a number of at least 0")
-    return value

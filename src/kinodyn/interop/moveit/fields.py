@@ -150,6 +150,13 @@ class Fields:
             raise self.error(name, value, "a list")
         return list(value)
 
+    def nonnegative(self, name: str) -> float:
+        """Return a number of at least 0; 0 if it is missing."""
+        value = self.number(name)
+        if value < 0.0:
+            raise self.error(name, value, "a number of at least 0")
+        return value
+
     def _number(self, name: str, value: Any) -> float:
         try:
             number = math.nan if isinstance(value, bool) else float(value)

@@ -113,8 +113,8 @@ def build_request(message: Message, robot: Robot, scene: Scene, frames: Frames, 
         path_constraints=path if path else None,
         workspace=_workspace(fields.child("workspace_parameters")),
         planner=fields.text("planner_id"),
-        time_budget=_nonnegative(fields, "allowed_planning_time"),
-        attempts=max(1, int(_nonnegative(fields, "num_planning_attempts"))),
+        time_budget=fields.nonnegative("allowed_planning_time"),
+        attempts=max(1, int(fields.nonnegative("num_planning_attempts"))),
         velocity_scaling=_scaling(fields, "max_velocity_scaling_factor"),
         acceleration_scaling=_scaling(fields, "max_acceleration_scaling_factor"),
     )
@@ -162,14 +162,7 @@ def _workspace(fields: Fields) -> Workspace | None:
 
 def _scaling(fields: Fields, name: str) -> float:
     """Read a factor; 0, as in a message that was not filled in, is 1."""
-    value = _nonnegative(fields, name)
+    value = fields.nonnegative(name)
     if value > 1.0:
         raise fields.error(name, value, "a number above 0 and at most 1")
     return value or 1.0
-
-
-def _nonnegative(fields: Fields, name: str) -> float:
-    value = fields.number(name)
-    if value < 0.0:
-        raise fields.error(name, value, "a number of at least 0")
-    return value

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.spatial import as_euler, as_quaternion, from_euler, from_quaternion
 
 _TO_WXYZ = [3, 0, 1, 2]
@@ -57,8 +57,7 @@ class Block(ABC):
 def _linear_drift(quaternion: Array, v: Array) -> Array:
     """Return the term of d/dt (R v_linear) besides R dv_linear/dt: R (w x v_linear)."""
     turning = np.cross(v[..., 3:], v[..., :3])
-    product: Array = np.einsum("...ij,...j->...i", from_quaternion(quaternion), turning)
-    return product
+    return matvec(from_quaternion(quaternion), turning)
 
 
 class Same(Block):
@@ -172,5 +171,5 @@ class PinocchioPlanar(Block):
 
     def drift(self, q: Array, v: Array) -> Array:
         """See `Block`: body axes rotate with w, which adds -w x v_body."""
-        x, y, w = np.moveaxis(np.einsum("...ij,...j->...i", self.rate(q), v), -1, 0)
+        x, y, w = np.moveaxis(matvec(self.rate(q), v), -1, 0)
         return np.stack([w * y, -w * x, np.zeros_like(w)], axis=-1)

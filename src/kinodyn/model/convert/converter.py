@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, matvec
 from kinodyn.checks import broadcast, numbers, unit_vectors
 from kinodyn.display import displayed
 from kinodyn.model.convert.blocks import Block
@@ -178,7 +178,7 @@ class Converter:
         t = np.zeros((*tau.shape[:-1], self.nv))
         self.scalars.tau_to(tau, t)
         for block in self.blocks:
-            t[..., block.their_v] = _times(block.rate(q[..., block.q]), tau[..., block.v])
+            t[..., block.their_v] = matvec(block.rate(q[..., block.q]), tau[..., block.v])
         return t
 
     def tau_from(self, q: ArrayLike, t: ArrayLike) -> Array:
@@ -211,7 +211,7 @@ class Converter:
         w = np.zeros((*v.shape[:-1], self.nv))
         self.scalars.v_to(v, w)
         for block in self.blocks:
-            w[..., block.their_v] = _times(block.rate(q[..., block.q]), v[..., block.v])
+            w[..., block.their_v] = matvec(block.rate(q[..., block.q]), v[..., block.v])
         return w
 
     def _pull(self, q: Array, w: Array) -> Array:
@@ -226,11 +226,6 @@ def _check_unit(what: str, x: Array, place: slice | None) -> None:
     """Raise unless the numbers of `x` at `place` along the last axis have norm 1."""
     if place is not None:
         unit_vectors(f"{what}, numbers {place.start} to {place.stop - 1},", x[..., place], place.stop - place.start)
-
-
-def _times(B: Array, v: Array) -> Array:
-    product: Array = np.einsum("...ij,...j->...i", B, v)
-    return product
 
 
 def _transposed_times(B: Array, w: Array) -> Array:
