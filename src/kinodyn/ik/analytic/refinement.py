@@ -153,7 +153,7 @@ def _least_squares(J: Array, error: Array, damping: Array) -> Array:
     if (damping > 0).all():
         A = J @ np.swapaxes(J, -1, -2)
         A[:, range(A.shape[-1]), range(A.shape[-1])] += damping[:, None]
-        return np.einsum("nij,ni->nj", J, np.linalg.solve(A, error[..., None])[..., 0])
+        return np.asarray(np.einsum("nij,ni->nj", J, np.linalg.solve(A, error[..., None])[..., 0]))
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     # Nearly singular directions are not corrected by Newton steps: a huge one there would leave the branch.
     kept = np.where(s > SINGULAR * s[:, :1], s, 0.0)
