@@ -33,7 +33,7 @@ def test_roll_pitch_yaw_reproduce_the_rotation_even_at_gimbal_lock() -> None:
 
     from kinodyn.cli.poses import parts
 
-    R = Rotation.random(50, rng=np.random.default_rng(0)).as_matrix()
+    R = Rotation.from_rotvec(np.random.default_rng(0).normal(size=(50, 3))).as_matrix()
     straight_up = Rotation.from_euler("xyz", [[0.3, -np.pi / 2, 0.5], [-0.4, np.pi / 2, 0.1]]).as_matrix()
     T = np.tile(np.eye(4), (52, 1, 1))
     T[:, :3, :3] = np.concatenate([R, straight_up])

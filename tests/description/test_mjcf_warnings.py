@@ -40,7 +40,7 @@ def test_a_mesh_keeps_the_placement_of_its_file(tmp_path, mesh):
     assert shape.mesh == tmp_path / "meshes" / "part.obj"
     assert shape.uri == "part.obj"
     model = mujoco.MjModel.from_xml_path(str(path))
-    R_link_geom = Rotation.from_quat(model.geom_quat[0], scalar_first=True)
+    R_link_geom = Rotation.from_quat(model.geom_quat[0][[1, 2, 3, 0]])
     theirs = R_link_geom.apply(model.mesh_vert) + model.geom_pos[0]
     ours = TETRAHEDRON * shape.size @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3]
     # MuJoCo keeps vertices in single precision and in an order of its own.
