@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import kinodyn as kd
+from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.contacts import find_contacts
 from kinodyn.retarget.human import Human, normalise
@@ -45,3 +48,29 @@ def test_soles_on_the_ground_do_not_roll_with_the_shank() -> None:
     targets = make_targets(Body.from_robot(kd.load("humanoid")), human, find_contacts(human))
     heights = targets.reference[: 2 * CORNERS, :, 2]
     np.testing.assert_allclose(heights, 0.0, atol=1e-3)
+
+
+def walk_apart(name: str) -> float:
+    """Return how far a joint of a leg moves outwards where feet are apart by two units more."""
+    side = 1.0 if name.startswith("Left") else -1.0
+    return side * {"Leg": 0.5, "Foot": 1.0, "ToeBase": 1.0}.get(name.removeprefix("Left").removeprefix("Right"), 0.0)
+
+
+def test_legs_without_ankle_roll_keep_the_contacts_of_a_walk() -> None:
+    """Five joints a leg: with feet apart, soles would have the roll of the legs if contacts did not come first."""
+    robot = kd.load("humanoid")
+    joints = tuple(
+        replace(joint, kind="fixed", lower=-np.inf, upper=np.inf, velocity=np.inf, effort=np.inf, damping=0.0)
+        if joint.name.endswith("ankle_roll")
+        else joint
+        for joint in robot.description.joints
+    )
+    five = Robot(replace(robot.description, joints=joints, configurations={}))
+    walk = kd.retarget.example_motion(4)
+    out = np.array([walk_apart(name) for name in walk.names])
+    positions = walk.positions + 0.2 * out[:, None] * [0.0, 1.0, 0.0]
+    result = kd.retarget.retarget(kd.retarget.Motion(walk.names, walk.parents, positions, walk.rate, "apart"), five)
+    wanted = sum(contact.stop - contact.start for contact in find_contacts(result.human).contacts)
+    kept = sum(int(result.in_contact(side).sum()) for side in ("left", "right"))
+    assert result.report.passed
+    assert kept > 0.8 * wanted

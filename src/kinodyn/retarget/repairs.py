@@ -31,6 +31,7 @@ SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
 MAX_REPAIRS = YIELDING + len(BRIDGES)
+LOCK_REPAIRS = 3  # attempts to keep contacts whole, before they are reduced to the frames in which they hold
 GROUND_REPAIRS = 3  # attempts to lift points out of the ground, before the base is lifted
 MIN_PART = 3  # frames of a part of a contact that is kept
 LIFTED = 3  # frames before and after one that is lifted out of the ground
@@ -114,7 +115,8 @@ def _return_to(solver: ClipSolver, candidate: _Candidate) -> None:
 
 def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> Array:
     """Solve the frames that move again: with less weight of their targets, or interpolated over time."""
-    _trim_contacts(solver)
+    if attempt >= LOCK_REPAIRS:
+        _trim_contacts(solver)
     if attempt >= YIELDING:
         bridge(solver, touching, *BRIDGES[attempt - YIELDING])
     else:
@@ -122,6 +124,7 @@ def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> A
         solver.place_contacts(LOCKED, move=False)
         for _ in range(MEASURED):
             solver.avoid_collisions()
+            solver.correct_locks()
             solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing, verify=False)
     return solver.finish()
 

@@ -26,6 +26,7 @@ BALANCE = 3.0  # weight of the CoM [1/m]
 POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
+MAX_CORRECTION = 0.02  # [m] of the targets of locked corners
 FREE_SHARE = 0.1  # of the weights of other points, where the base is placed over locked soles
 
 
@@ -49,7 +50,8 @@ ROUNDS = (
     Stage(3, 6.0, 0.3, 0.1, collisions=False, balance=True),
     Stage(3, 12.0, 0.3, 0.1, balance=True),
     Stage(4, 24.0, 0.3, 0.1, collisions=False, balance=True),
-    Stage(6, LOCKED, 0.5, 0.1, balance=True),
+    Stage(3, LOCKED, 0.5, 0.1, balance=True),
+    Stage(3, LOCKED, 0.5, 0.1, collisions=False),
     Stage(5, LOCKED, 1.0, 0.1),
 )
 
@@ -94,6 +96,7 @@ class ClipSolver:
         self.bounds = self._bounds(rate)
         self.point = np.zeros((len(targets.positions), 3, self.padded))
         self.heights = np.full((body.body_count, self.padded), np.inf)
+        self.correction = np.zeros((2 * CORNERS, 3, self.frames))  # of targets of locked corners [m]
         self.target, self.filled = np.empty_like(self.point), False
         self.com = np.zeros((3, self.padded))
         self.com_target, self.com_weight = np.zeros((2, self.padded)), np.zeros(self.padded)
@@ -122,6 +125,8 @@ class ClipSolver:
                 self.avoid_collisions()
             if k:
                 self.place_contacts(stage.lock, move=stage.lock < LOCKED)
+            if ROUNDS[k - 1].lock == stage.lock == LOCKED:
+                self.correct_locks()
             if stage.balance:
                 self.keep_balance()
             self.run(stage.iterations, proximity=stage.proximity, smoothing=stage.smoothing, verify=k == 0)
@@ -189,7 +194,7 @@ class ClipSolver:
             self.u,
             self.moving,
             self.damping,
-            self._target(),
+            self._target(base_only),
             self._weights(base_only),
             self.com_target,
             self.no_weight if base_only else self.com_weight,
@@ -208,6 +213,17 @@ class ClipSolver:
             self.locks.apply(self.point[: 2 * CORNERS, :, : self.frames], weight)
         else:
             self.locks.set_weight(weight)
+
+    def correct_locks(self) -> None:
+        """Move the targets of locked corners by what these miss, so that they do not depend on other targets.
+
+        This is the method of multipliers (D. P. Bertsekas, 1982, chapter 2): the corrections are the multipliers of the
+        locks, divided by their weights. Contacts that joint limits do not allow would let them grow without bound.
+        """
+        locked = self.targets.weights[: 2 * CORNERS, None] > SWING
+        missed = self.targets.positions[: 2 * CORNERS].transpose(0, 2, 1) - self.point[: 2 * CORNERS, :, : self.frames]
+        corrected = np.clip(self.correction + missed, -MAX_CORRECTION, MAX_CORRECTION)
+        self.correction = np.where(locked, corrected, 0.0)
 
     def keep_balance(self) -> None:
         """Pull the CoM to the nearest place over the locked soles, in frames in which it belongs there."""
@@ -269,10 +285,12 @@ class ClipSolver:
         """Repeat the last frame of (..., frames) until packs are full."""
         return np.concatenate([rows, np.repeat(rows[..., -1:], self.padded - self.frames, axis=-1)], axis=-1)
 
-    def _target(self) -> Array:
+    def _target(self, base_only: bool) -> Array:
         """Return targets (tracked, 3, padded) in the layout of the core; only those of the soles change."""
         changed = slice(2 * CORNERS if self.filled else None)
         self.target[changed, :, : self.frames] = self.targets.positions[changed].transpose(0, 2, 1)
+        if not base_only:
+            self.target[: 2 * CORNERS, :, : self.frames] += self.correction
         self.target[changed, :, self.frames :] = self.target[changed, :, self.frames - 1, None]
         self.filled = True
         return self.target
