@@ -43,6 +43,30 @@ ASF = dict(
         strict=True,
     )
 )
+POSER = dict(
+    zip(
+        NAMES,
+        (
+            *("hip", "lThigh", "lShin", "lFoot", "lToe", "rThigh", "rShin", "rFoot", "rToe"),
+            *("abdomen", "neck", "head", "lShldr", "lForeArm", "lHand", "rShldr", "rForeArm", "rHand"),
+        ),
+        strict=True,
+    )
+)
+OPTITRACK = dict(
+    zip(
+        NAMES,
+        (
+            *("A_Hip", "A_LThigh", "A_LShin", "A_LFoot", "A_LToe", "A_RThigh", "A_RShin", "A_RFoot", "A_RToe"),
+            *("A_Ab", "A_Neck", "A_Head", "A_LUArm", "A_LFArm", "A_LHand", "A_RUArm", "A_RFArm", "A_RHand"),
+        ),
+        strict=True,
+    )
+)
+SOMA = {name: name.replace("UpLeg", "_Leg").replace("ftLeg", "ftShin").replace("htLeg", "htShin") for name in NAMES}
+UNDERSCORE = {name: f"mixamorig_{name}" for name in NAMES}
+DEFORM = {name: f"DEF-{other}" for name, other in BLENDER.items()}
+VRM = {name: f"J_Bip_{other}" for name, other in SMPL.items()}
 
 
 def renamed(names: dict[str, str]) -> kd.retarget.Motion:
@@ -50,7 +74,13 @@ def renamed(names: dict[str, str]) -> kd.retarget.Motion:
     return kd.retarget.Motion(tuple(names[name] for name in NAMES), PARENTS, example.positions, example.rate)
 
 
-@pytest.mark.parametrize("names", [dict(zip(NAMES, NAMES, strict=True)), MIXAMO, SMPL, BLENDER, ASF])
+@pytest.mark.parametrize(
+    "names",
+    [
+        *(dict(zip(NAMES, NAMES, strict=True)), MIXAMO, SMPL, BLENDER, ASF),
+        *(POSER, OPTITRACK, SOMA, UNDERSCORE, DEFORM, VRM),
+    ],
+)
 def test_names_of_common_skeletons_are_recognised(names: dict[str, str]) -> None:
     expected = kd.retarget.key_points(kd.retarget.example_motion(1))
     found = kd.retarget.key_points(renamed(names))

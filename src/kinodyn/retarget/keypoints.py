@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -30,12 +31,12 @@ BONES = (  # pairs of key points, as a skeleton is drawn
 
 # Names of each part without its side, the most specific first: where a skeleton has several, the first is meant.
 PARTS: dict[str, tuple[str, ...]] = {
-    "hip": ("upleg", "thigh", "upperleg", "femur", "legupper", "hip", "hipjoint", "hjc"),
+    "hip": ("upleg", "thigh", "thighbend", "upperleg", "femur", "legupper", "hip", "hipjoint", "hjc"),
     "knee": ("leg", "lowerleg", "lowleg", "shin", "calf", "tibia", "leglower", "knee", "kjc"),
     "ankle": ("ankle", "ajc", "foot"),
     "toe": ("toebase", "toe", "toes", "ball", "bigtoe", "toe0", "football", "foot", "toebaseend", "footend", "toeend"),
-    "shoulder": ("arm", "upperarm", "uparm", "humerus", "armupper", "shoulder", "sjc"),
-    "elbow": ("forearm", "lowerarm", "lowarm", "radius", "armlower", "elbow", "ejc"),
+    "shoulder": ("arm", "upperarm", "uparm", "uarm", "humerus", "armupper", "shldr", "shldrbend", "shoulder", "sjc"),
+    "elbow": ("forearm", "forearmbend", "lowerarm", "lowarm", "farm", "radius", "armlower", "elbow", "ejc"),
     "wrist": ("wrist", "wjc", "hand"),
     "hand": (
         "handmiddle1",
@@ -68,6 +69,8 @@ PLUG_IN_GAIT: dict[str, tuple[str, ...]] = {
     "hand": ("FIN",),
 }
 
+FIRST_WORD = re.compile(r"^[A-Za-z0-9]+[ _.-]+(?=.)")
+PREFIX_SHARE = 0.6  # of names that begin with a word, which then belongs to the skeleton
 SINGLE_LETTER = {name for names in PARTS.values() for name in names}  # after a bare "l" or "r", as in "rtibia"
 
 Mapping_ = Mapping[str, "str | Iterable[str]"]
@@ -190,13 +193,28 @@ def split_side(name: str) -> tuple[str, str]:
     return side, joined
 
 
+def without_prefix(names: tuple[str, ...]) -> list[str]:
+    """Remove first words that most names share, such as "mixamorig_", "DEF-" or the name of a skeleton."""
+    bare = [re.sub(r"^.*[:|]", "", name) for name in names]
+    while True:
+        first = Counter(match[0].lower() for name in bare if (match := FIRST_WORD.match(name)))
+        word, count = first.most_common(1)[0] if first else ("", 0)
+        if count <= PREFIX_SHARE * len(bare) or word.rstrip(" _.-") in ("left", "right", "l", "r"):
+            return bare
+        bare = [name[len(word) :] if name.lower().startswith(word) else name for name in bare]
+
+
 def _by_name(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     known: dict[tuple[str, str], str] = {}
-    for name in names:
-        side, part = split_side(name)
+    for name, bare in zip(names, without_prefix(names), strict=True):
+        side, part = split_side(bare)
         known.setdefault((side, part), name)
         part = re.sub(r"^(bip\d*|character\d*|b|bn|jnt|joint|j)(?=[a-z]{3})", "", part)
         known.setdefault((side, part), name)
+    for side in SIDES:
+        lower = next((known[side, word] for word in ("shin", "calf") if (side, word) in known), None)
+        if lower is not None and (side, "leg") in known and not any((side, word) in known for word in PARTS["hip"]):
+            known[side, "upleg"], known[side, "leg"] = known[side, "leg"], lower  # a leg above the shin is a thigh
     found: dict[str, tuple[str, ...]] = {}
     for side in SIDES:
         used: set[str] = set()
