@@ -38,6 +38,8 @@ def test_zmp_feedback_is_stable_and_rejects_unstable_gains() -> None:
     assert abs(float(com)) < 1e-6 and abs(float(velocity)) < 1e-6
     with pytest.raises(kd.InputError, match="stable for com_gain > omega > zmp_gain"):
         kd.balance.zmp_feedback(0.0, 0.0, 0.0, 0.0, 0.0, W, com_gain=3.0, zmp_gain=2.0)
+    with pytest.raises(kd.InputError, match="omega must be a positive number"):
+        kd.balance.zmp_feedback(0.0, 0.0, 0.0, 0.0, 0.0, np.full(3, W), com_gain=5.0, zmp_gain=2.0)
     with pytest.raises(kd.InputError, match="gain must be a positive number"):
         kd.balance.dcm_feedback([0, 0], [0, 0], [0, 0], W, gain=-1.0)
 

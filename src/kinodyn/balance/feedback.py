@@ -106,7 +106,9 @@ def zmp_feedback(
     v = v_d - k_p (p_d - p) + k_c (c_d - c) (Y. Choi et al., "Posture/walking control for humanoid robot based on
     kinematic resolution of CoM Jacobian", 2007).
     """
-    if not (com_gain > omega > zmp_gain > 0):
+    given = {"com_gain": com_gain, "omega": omega, "zmp_gain": zmp_gain}
+    com_gain, omega, zmp_gain = (positive(name, value) for name, value in given.items())
+    if not com_gain > omega > zmp_gain:
         raise InputError(
             f"the law is stable for com_gain > omega > zmp_gain > 0, got com_gain={com_gain!r}, omega={omega!r}, "
             f"zmp_gain={zmp_gain!r}"
