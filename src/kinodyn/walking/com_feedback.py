@@ -13,6 +13,10 @@ from kinodyn.walking.biped import Biped
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.reference import Reference
 
+# Factor on the frequency of the filter of the CoM's height while steps change: a foot that lands far away reaches the
+# ground only if the hips are lower by then.
+RECOVERY_HEIGHT = 3.0
+
 
 class CoMCommand(NamedTuple):
     """Command of the CoM for one tick.
@@ -110,6 +114,8 @@ class CoMFeedback:
         """Filter the height of the ground under the feet: height, velocity, acceleration of the CoM."""
         z, vz = self._height
         w = self.settings.tracking.height_frequency
+        if self.planner.terrain is None and self.planner.dcm_margin < self.settings.adaptation_margin:
+            w *= RECOVERY_HEIGHT
         target, rate, feedforward = (
             float(value[2]) for value in (reference.com, reference.com_velocity, reference.com_acceleration)
         )
