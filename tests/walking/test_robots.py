@@ -408,3 +408,14 @@ def test_the_default_speed_follows_the_size_of_the_robot() -> None:
     speeds = [kd.walking.default_speed(kd.load("humanoid", height=height)) for height in (1.2, 1.7)]
     assert 0.1 < speeds[0] < speeds[1]
     assert speeds[1] / speeds[0] == pytest.approx(np.sqrt(1.7 / 1.2), rel=0.1)  # equal Froude numbers
+
+
+def ankles_of_pitch_and_yaw(spec: mj.MjSpec) -> None:
+    """Turn the roll of the ankles into a yaw: the roll of the feet then follows from hips and bent knees only."""
+    for side in ("left", "right"):
+        spec.joint(f"{side}_ankle_roll").axis = [0.0, 0.0, 1.0]
+
+
+def test_six_joints_that_hardly_control_the_roll_of_the_feet_leave_it_free(tmp_path: Path) -> None:
+    body = kd.walking.Biped.from_robot(load(written(tmp_path, ankles_of_pitch_and_yaw)))
+    assert body.left.free == body.right.free == "roll"

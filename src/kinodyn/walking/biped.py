@@ -27,6 +27,9 @@ from kinodyn.walking.completion import completed
 
 SIDES = ("left", "right")
 MIN_CONTROL = 0.02  # least singular value of the leg's Jacobian, in leg lengths, with which a direction is controlled
+# The same for all directions but the height: with an ankle of pitch and roll 0.4 to 0.6; with one of pitch and yaw,
+# whose roll follows from bent knees only, 0.15.
+MIN_LEVEL_CONTROL = 0.25
 ANKLE_FRACTION = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
 AXES = ("roll", "pitch", "yaw")
 STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
@@ -269,10 +272,14 @@ def _free_rotation(robot: Robot, foot: Foot, leg: _Leg) -> FreeRotation:
     shift = foot.sole_pose(robot, q)[:3, 3] - kinematics.pose(robot, q, foot.frame)[:3, 3]
     J[:3] += np.cross(J[3:].T, shift).T
     J[:3] /= leg.length
-    least = float(np.linalg.svd(J, compute_uv=False)[5]) if J.shape[1] > 5 else 0.0
-    if least > MIN_CONTROL:
-        return ""
-    kept = {name: float(np.linalg.svd(np.delete(J, 3 + k, axis=0), compute_uv=False)[4]) for k, name in enumerate(AXES)}
+    if J.shape[1] > 5 and float(np.linalg.svd(J, compute_uv=False)[5]) > MIN_CONTROL:
+        J = np.delete(J, 2, axis=0)  # the knee controls the height, the less the straighter it is
+        if float(np.linalg.svd(J, compute_uv=False)[4]) > MIN_LEVEL_CONTROL:
+            return ""
+    first = len(J) - 3  # row of the roll
+    kept = {
+        name: float(np.linalg.svd(np.delete(J, first + k, axis=0), compute_uv=False)[-1]) for k, name in enumerate(AXES)
+    }
     free = max(kept, key=lambda name: kept[name])
     if kept[free] <= MIN_CONTROL or free == "pitch":
         raise KinodynError(
