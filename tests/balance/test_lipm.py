@@ -71,3 +71,17 @@ def test_invalid_arguments_are_rejected() -> None:
         lipm.dcm_fractions(3.0, -0.1)
     with pytest.raises(kd.InputError, match="NaN"):
         lipm.move(np.nan, 0.0, 0.0, 3.0, 1.0)
+
+
+def test_shapes_that_do_not_broadcast_and_overflows_are_refused() -> None:
+    three, two = np.zeros(3), np.ones(2)
+    for call in (
+        lambda: lipm.orbital_energy(three, three, two, 3.0),
+        lambda: lipm.acceleration(three, two, 3.0),
+        lambda: lipm.dcm(three, two, 3.0),
+        lambda: lipm.move_dcm(three, two, 3.0, 0.1),
+    ):
+        with pytest.raises(kd.InputError, match="not compatible"):
+            call()
+    with pytest.raises(kd.errors.SingularError, match="the DCM is not finite"):
+        lipm.move_dcm(three, 0.0, 1e20, 1.0)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import not_overflowed, numbers, positive, same_shape
+from kinodyn.checks import broadcast, not_overflowed, numbers, positive, same_shape
 from kinodyn.errors import InputError
 
 __all__ = [
@@ -108,8 +108,9 @@ def acceleration(com: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
     (...)
         [m/s^2]
     """
-    result: Array = positive("omega", omega) ** 2 * (numbers("com", com) - numbers("zmp", zmp))
-    return result
+    c, p = _compatible(com=com, zmp=zmp)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not_overflowed("the acceleration", positive("omega", omega) ** 2 * (c - p))
 
 
 def dcm(com: ArrayLike, velocity: ArrayLike, omega: float) -> Array:
@@ -134,8 +135,9 @@ def dcm(com: ArrayLike, velocity: ArrayLike, omega: float) -> Array:
     >>> print(dcm(0.0, 0.6, 3.0).round(6))
     0.2
     """
-    result: Array = numbers("com", com) + numbers("velocity", velocity) / positive("omega", omega)
-    return result
+    c, v = _compatible(com=com, velocity=velocity)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not_overflowed("the DCM", c + v / positive("omega", omega))
 
 
 capture_point = dcm
@@ -161,9 +163,9 @@ def move_dcm(dcm: ArrayLike, zmp: ArrayLike, omega: float, time: ArrayLike, *, z
         [m]
     """
     w = positive("omega", omega)
-    p, r, t = numbers("zmp", zmp), numbers("zmp_rate", zmp_rate), numbers("time", time)
-    result: Array = p + r * t + r / w + np.exp(w * t) * (numbers("dcm", dcm) - p - r / w)
-    return result
+    x, p, r, t = _compatible(dcm=dcm, zmp=zmp, zmp_rate=zmp_rate, time=time)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not_overflowed("the DCM", p + r * t + r / w + np.exp(w * t) * (x - p - r / w))
 
 
 def orbital_energy(com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
@@ -186,9 +188,14 @@ def orbital_energy(com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike, omega: f
     (...)
         Per axis [m^2/s^2].
     """
-    away = numbers("com", com) - numbers("zmp", zmp)
-    result: Array = 0.5 * numbers("velocity", velocity) ** 2 - 0.5 * (positive("omega", omega) * away) ** 2
-    return result
+    c, v, p = _compatible(com=com, velocity=velocity, zmp=zmp)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not_overflowed("the energy", 0.5 * v**2 - 0.5 * (positive("omega", omega) * (c - p)) ** 2)
+
+
+def _compatible(**arguments: ArrayLike) -> tuple[Array, ...]:
+    """Return arguments as arrays of one shape, or raise."""
+    return broadcast(*((numbers(name, value), 0) for name, value in arguments.items()))
 
 
 def dcm_fractions(omega: float, time: ArrayLike) -> tuple[Array, Array, Array]:
