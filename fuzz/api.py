@@ -1,4 +1,7 @@
-"""Every public function with one wrong argument at a time; the right ones are those of the examples in docstrings."""
+"""Every public function with one wrong argument at a time.
+
+The right ones are those of the examples in docstrings, or follow from names and annotations (`fuzz.arguments`).
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,13 @@ import pkgutil
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import kinodyn
+from fuzz.arguments import valid_calls
 from fuzz.values import wrong_values
 from fuzz.verdict import outcome
 from kinodyn.errors import KinodynError
@@ -43,15 +48,30 @@ class Call:
 
 def modules() -> list[str]:
     """Return the names of the modules with examples."""
+    return [name for name in modules_with_functions() if _tests(name)]
+
+
+def modules_with_functions() -> list[str]:
+    """Return the names of the modules with public functions."""
     names = ["kinodyn", *(module.name for module in pkgutil.walk_packages(kinodyn.__path__, "kinodyn."))]
-    return [name for name in sorted(names) if not name.startswith(LEFT_OUT) and _tests(name)]
+    names = [name for name in sorted(names) if not name.startswith(LEFT_OUT) and _is_importable(name)]
+    return [name for name in names if _public_functions(name)]
 
 
 def cases(module: str) -> Iterator[tuple[str, Callable[[], str]]]:
     """Yield the cases of a module: a name, and a function that runs the case and returns what was wrong."""
+    yield from _cases(_calls(module))
+
+
+def derived_cases(module: str) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the cases of the functions of a module that its examples do not call."""
+    yield from _cases(_derived(module, {call.name for call in _calls(module)}))
+
+
+def _cases(calls: Iterable[Call]) -> Iterator[tuple[str, Callable[[], str]]]:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for call in _calls(module):
+        for call in calls:
             for name, valid in call.arguments.items():
                 if name == "self":
                     continue
@@ -102,11 +122,16 @@ def _copied(value: Any) -> Any:
         return value
 
 
-def _tests(module: str) -> list[doctest.DocTest]:
+def _is_importable(module: str) -> bool:
     try:
-        found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(module))
+        importlib.import_module(module)
     except (ImportError, KinodynError):  # of an extra that is not installed
-        return []
+        return False
+    return True
+
+
+def _tests(module: str) -> list[doctest.DocTest]:
+    found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(module))
     return [test for test in found if test.examples]
 
 
@@ -135,12 +160,45 @@ def _calls(module: str) -> list[Call]:
     return list(noted.values())
 
 
+def _derived(module: str, noted: set[str]) -> Iterator[Call]:
+    """Yield calls of the public functions that the examples do not call."""
+    for function in _public_functions(module).values():
+        name = f"{function.__module__}.{function.__qualname__}"
+        if name not in noted:
+            arguments = _first_valid(function, _owner(module, function))
+            if arguments is not None:
+                yield Call(name, function, arguments)
+
+
+def _first_valid(function: Callable[..., Any], owner: type | None) -> dict[str, Any] | None:
+    """Return the first arguments that are accepted, otherwise the first that were tried, None if there are none."""
+    tried = None
+    for arguments in valid_calls(function, owner):
+        tried = tried or arguments
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _called(function, {key: _copied(value) for key, value in arguments.items()})
+        except Exception:  # invalid for this robot
+            continue
+        return arguments
+    return tried
+
+
+def _owner(module: str, function: Callable[..., Any]) -> type | None:
+    """Return the class of a method that needs an object."""
+    if "self" not in inspect.signature(function).parameters:
+        return None
+    owner = getattr(importlib.import_module(module), function.__qualname__.partition(".")[0], None)
+    return owner if inspect.isclass(owner) else None
+
+
 def _public_functions(module: str) -> dict[types.CodeType, Callable[..., Any]]:
     """Map code to the public functions and methods of a module."""
     shown = _public_objects()
     members = [each for each in vars(importlib.import_module(module)).values() if _module_of(each) == module]
     members = [each for each in members if id(each) in shown]
-    functions = [function for member in members for function in _functions(member)]
+    functions = [each for member in members for each in _functions(member) if _module_of(each) == module]
     made = {function: member for member in members if inspect.isclass(member) for function in _functions(member)}
     # a class is called, as `__init__` must not run twice on an object
     called = {each: made[each] if each.__name__ == "__init__" else each for each in functions if _is_public(each)}
