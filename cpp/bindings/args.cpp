@@ -25,10 +25,10 @@ std::string shape_text(const npy_intp* dims, int ndim) {
     return text + ")";
 }
 
-bool plain(PyObject* object) {
+bool plain(PyObject* object, int type) {
     if (!PyArray_CheckExact(object)) return false;
     PyArrayObject* a = array(object);
-    return PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISCARRAY_RO(a);
+    return PyArray_TYPE(a) == type && PyArray_ISCARRAY_RO(a);
 }
 
 // Do two C-contiguous arrays share memory?
@@ -39,7 +39,7 @@ bool overlap(PyObject* a, PyObject* b) {
 
 // Converts an object to a C-contiguous float64 array; a new reference.
 PyObject* as_doubles(const char* name, PyObject* value) {
-    if (plain(value)) {
+    if (plain(value, NPY_DOUBLE)) {
         Py_INCREF(value);
         return value;
     }
@@ -63,6 +63,26 @@ PyObject* as_doubles(const char* name, PyObject* value) {
     return result;
 }
 
+// Converts an object to a C-contiguous float32 array; a new reference. Numbers that are too large become infinite,
+// which the kernels report; NumPy would warn of them.
+PyObject* as_floats(const char* name, PyObject* value) {
+    if (plain(value, NPY_FLOAT)) {
+        Py_INCREF(value);
+        return value;
+    }
+    PyObject* doubles = as_doubles(name, value);
+    PyArrayObject* from = array(doubles);
+    PyObject* result = PyArray_SimpleNew(PyArray_NDIM(from), PyArray_DIMS(from), NPY_FLOAT);
+    if (result) {
+        const auto* numbers = static_cast<const double*>(PyArray_DATA(from));
+        std::transform(numbers, numbers + PyArray_SIZE(from), static_cast<float*>(PyArray_DATA(array(result))),
+                       [](double x) { return static_cast<float>(x); });
+    }
+    Py_DECREF(doubles);
+    if (!result) throw nb::python_error();
+    return result;
+}
+
 void warn_of_refused_threads() {
     const int refused = take_refused_threads();
     if (refused == 0) return;
@@ -77,7 +97,12 @@ void import_numpy() {
     if (_import_array() < 0) throw nb::python_error();
 }
 
-Args::Args(nb::handle robot) : robot_(robot_from(robot)) { call_.model = &robot_.model; }
+Args::Args(nb::handle robot, Precision precision) : robot_(robot_from(robot)), precision_(precision) {
+    call_.model = &robot_.model;
+    if (precision == Precision::Float32) call_.rounded_model = &robot_.rounded_model();
+}
+
+int Args::number_type() const { return precision_ == Precision::Float32 ? NPY_FLOAT : NPY_DOUBLE; }
 
 Args::~Args() {
     for (int k = 0; k < call_.n_in; ++k) Py_DECREF(inputs_[k]);
@@ -88,7 +113,8 @@ int Args::add_input(const char* name, nb::handle value) {
     if (call_.n_in == Call::max_inputs)
         raise_input_error("too many arguments: at most " + std::to_string(Call::max_inputs) +
                           " in one call, each wrench counted");
-    inputs_[call_.n_in] = as_doubles(name, value.ptr());
+    const auto convert = precision_ == Precision::Float32 ? as_floats : as_doubles;
+    inputs_[call_.n_in] = convert(name, value.ptr());
     names_[call_.n_in] = name;
     return call_.n_in++;
 }
@@ -102,7 +128,7 @@ void Args::input(const char* name, nb::handle value, int size, Check check) {
         raise_input_error(std::string(name) + " must have shape (..., " + std::to_string(size) + "), got " +
                           shape_text(PyArray_DIMS(a), ndim));
     tail_axes_[k] = 1;
-    call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, size, check};
+    call_.in[k] = {PyArray_DATA(a), 0, size, check};
 }
 
 void Args::matrix(const char* name, nb::handle value, int rows, int columns) {
@@ -113,13 +139,13 @@ void Args::matrix(const char* name, nb::handle value, int rows, int columns) {
         raise_input_error(std::string(name) + " must have shape (..., " + std::to_string(rows) + ", " +
                           std::to_string(columns) + "), got " + shape_text(PyArray_DIMS(a), ndim));
     tail_axes_[k] = 2;
-    call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, rows * columns, Check::Finite};
+    call_.in[k] = {PyArray_DATA(a), 0, rows * columns, Check::Finite};
 }
 
 void Args::scalar(const char* name, nb::handle value) {
     const int k = add_input(name, value);
     tail_axes_[k] = 0;
-    call_.in[k] = {static_cast<const double*>(PyArray_DATA(array(inputs_[k]))), 0, 1, Check::Finite};
+    call_.in[k] = {PyArray_DATA(array(inputs_[k])), 0, 1, Check::Finite};
 }
 
 int Args::batch_axes(int k) const { return PyArray_NDIM(array(inputs_[k])) - tail_axes_[k]; }
@@ -261,14 +287,14 @@ void Args::broadcast() {
             for (int i = 0; i < batch_.ndim; ++i) full[i] = batch_.dims[i];
             int ndim = batch_.ndim;
             for (int i = n; i < PyArray_NDIM(a); ++i) full[ndim++] = PyArray_DIM(a, i);
-            PyObject* copy = PyArray_SimpleNew(ndim, full, NPY_DOUBLE);
+            PyObject* copy = PyArray_SimpleNew(ndim, full, number_type());
             if (!copy || PyArray_CopyInto(array(copy), a) < 0) {
                 Py_XDECREF(copy);
                 throw nb::python_error();
             }
             Py_DECREF(inputs_[k]);
             inputs_[k] = copy;
-            call_.in[k].data = static_cast<const double*>(PyArray_DATA(array(copy)));
+            call_.in[k].data = PyArray_DATA(array(copy));
             call_.in[k].stride = call_.in[k].size;
         }
     }
@@ -282,8 +308,8 @@ PyObject* Args::checked_output(PyObject* given, const Shape& shape) const {
     if (!same)
         raise_input_error("out must have shape " + shape_text(shape.dims, shape.ndim) + ", got " +
                           shape_text(PyArray_DIMS(a), PyArray_NDIM(a)));
-    if (PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY(a))
-        raise_input_error("out must be a writeable, C-contiguous float64 array");
+    if (PyArray_TYPE(a) != number_type() || !PyArray_ISCARRAY(a))
+        raise_input_error(std::string("out must be a writeable, C-contiguous ") + name_of(precision_) + " array");
     Py_INCREF(given);
     return given;
 }
@@ -296,7 +322,7 @@ void Args::copy_inputs_under(PyObject* output) {
         if (!copy) throw nb::python_error();
         Py_DECREF(inputs_[k]);
         inputs_[k] = copy;
-        call_.in[k].data = static_cast<const double*>(PyArray_DATA(array(copy)));
+        call_.in[k].data = PyArray_DATA(array(copy));
     }
 }
 
@@ -308,7 +334,7 @@ void Args::make_outputs(nb::handle out) {
         Shape shape = batch_;
         for (int i = 0; i < tails_[k].ndim; ++i) shape.dims[shape.ndim++] = tails_[k].dims[i];
         if (out.is_none()) {
-            outputs_[k] = PyArray_SimpleNew(shape.ndim, shape.dims, NPY_DOUBLE);
+            outputs_[k] = PyArray_SimpleNew(shape.ndim, shape.dims, number_type());
             if (!outputs_[k]) throw nb::python_error();
         } else {
             outputs_[k] = checked_output(several ? NB_TUPLE_GET_ITEM(out.ptr(), k) : out.ptr(), shape);
@@ -316,7 +342,7 @@ void Args::make_outputs(nb::handle out) {
                 if (overlap(outputs_[j], outputs_[k])) raise_input_error("the arrays in out must not share memory");
             copy_inputs_under(outputs_[k]);
         }
-        call_.out[k].data = static_cast<double*>(PyArray_DATA(array(outputs_[k])));
+        call_.out[k].data = PyArray_DATA(array(outputs_[k]));
     }
 }
 

@@ -44,9 +44,13 @@ class IndexBuffer {
     std::vector<int> heap_;
 };
 
+// The numbers that a kernel reads and writes.
+enum class Precision { Float64, Float32 };
+inline const char* name_of(Precision p) { return p == Precision::Float64 ? "float64" : "float32"; }
+
 class Args {
   public:
-    explicit Args(nanobind::handle robot);
+    explicit Args(nanobind::handle robot, Precision precision = Precision::Float64);
     ~Args();
     Args(const Args&) = delete;
     Args& operator=(const Args&) = delete;
@@ -105,6 +109,7 @@ class Args {
     nanobind::object run(Kernel kernel, nanobind::handle out, ResultType& type);
 
   private:
+    int number_type() const;  // of NumPy
     int add_input(const char* name, nanobind::handle value);
     int batch_axes(int k) const;  // of input k
     struct Shape {
@@ -121,6 +126,7 @@ class Args {
     [[noreturn]] void raise(const Fault& fault) const;
 
     const CompiledRobot& robot_;
+    const Precision precision_;
     Call call_;
     PyObject* inputs_[Call::max_inputs];  // owned arrays
     const char* names_[Call::max_inputs];

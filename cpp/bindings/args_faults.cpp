@@ -33,18 +33,22 @@ std::string Args::index_text(long state, const Input* input, int element) const 
 void Args::raise(const Fault& fault) const {
     const std::string where = batch_.ndim ? " at state " + index_text(fault.state, nullptr, 0) : "";
     const Input& input = call_.in[fault.argument];
-    const double* row = input.data + fault.state * input.stride;
+    const auto number = [&](int element) {
+        return precision_ == Precision::Float64 ? input.row(fault.state)[element]
+                                                : static_cast<double>(input.row<float>(fault.state)[element]);
+    };
     switch (fault.kind) {
         case FaultKind::NotFinite:
             raise_input_error(std::string(names_[fault.argument]) + index_text(fault.state, &input, fault.element) +
-                              " is not finite: " + number_text(row[fault.element]));
+                              (precision_ == Precision::Float32 ? " is not finite in float32: " : " is not finite: ") +
+                              number_text(number(fault.element)));
         case FaultKind::NotUnit: {
-            const double* u = row + fault.element;
-            const double norm = std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
+            double square = 0;
+            for (int i = 0; i < 4; ++i) square += number(fault.element + i) * number(fault.element + i);
             const std::string range = std::to_string(fault.element) + ":" + std::to_string(fault.element + 4);
             raise_input_error(std::string(names_[fault.argument]) + "[..., " + range +
-                              "] must be a unit quaternion [x y z w]; its norm is " + number_text(norm) + where +
-                              ". Divide by the norm if only the direction is meant");
+                              "] must be a unit quaternion [x y z w]; its norm is " + number_text(std::sqrt(square)) +
+                              where + ". Divide by the norm if only the direction is meant");
         }
         case FaultKind::Singular: {
             const std::size_t dof = static_cast<std::size_t>(fault.element);
@@ -53,9 +57,11 @@ void Args::raise(const Fault& fault) const {
                                              "' against no inertia. Give the link, or what hangs on it, mass and "
                                              "inertia, or the joint an armature");
         }
+        case FaultKind::TooLarge:
+            raise_input_error("the result of one state is too large for batches in float32; use float64");
         default:
-            raise_error("InputError",
-                        "the result is too large for float64" + where + ": an argument is finite but far too big");
+            raise_error("InputError", std::string("the result is too large for ") + name_of(precision_) + where +
+                                          ": an argument is finite but far too big");
     }
 }
 

@@ -10,7 +10,7 @@ namespace kinodyn {
 namespace {
 
 void define_torques(nb::module_& m) {
-    define(m, "rnea", [](Args& args, Any q, Any v, Any a, Any wrenches) {
+    define_both(m, "rnea", [](Args& args, Any q, Any v, Any a, Any wrenches) {
         args.configuration("q", q);
         args.tangent("v", v);
         args.tangent("a", a);
@@ -23,7 +23,7 @@ void define_torques(nb::module_& m) {
         args.wrenches(wrenches);
         args.output({args.model().nv});
     });
-    define(m, "aba", [](Args& args, Any q, Any v, Any tau, Any wrenches) {
+    define_both(m, "aba", [](Args& args, Any q, Any v, Any tau, Any wrenches) {
         args.configuration("q", q);
         args.tangent("v", v);
         args.tangent("tau", tau);
@@ -45,7 +45,7 @@ void define_torques(nb::module_& m) {
 }
 
 void define_matrices(nb::module_& m) {
-    define(m, "crba", [](Args& args, Any q) {
+    define_both(m, "crba", [](Args& args, Any q) {
         args.configuration("q", q);
         args.output({args.model().nv, args.model().nv});
     });

@@ -14,12 +14,12 @@ void require_mass(const CompiledRobot& robot) {
 }
 
 void bind_kinematics(nb::module_& m) {
-    define(m, "pose", "poses", [](Args& args, Any q, Any frame) {
+    define_both(m, "pose", "poses", [](Args& args, Any q, Any frame) {
         args.path_to(frame);
         args.configuration("q", q);
         args.output({4, 4});
     });
-    define(m, "poses", [](Args& args, Any q, Any frames) {
+    define_both(m, "poses", [](Args& args, Any q, Any frames) {
         if (frames.is_none())
             args.all_frames();
         else
@@ -27,7 +27,7 @@ void bind_kinematics(nb::module_& m) {
         args.configuration("q", q);
         args.output({args.call().frames.size, 4, 4});
     });
-    define(m, "jacobian", [](Args& args, Any q, Any frame, Any reference) {
+    define_both(m, "jacobian", [](Args& args, Any q, Any frame, Any reference) {
         args.path_to(frame);
         args.settings(reference_from(reference));
         args.configuration("q", q);
@@ -55,7 +55,7 @@ void bind_kinematics(nb::module_& m) {
         args.tangent("a", a);
         args.output({6});
     });
-    define(m, "com", [](Args& args, Any q) {
+    define_both(m, "com", [](Args& args, Any q) {
         require_mass(args.robot());
         args.configuration("q", q);
         args.output({3});

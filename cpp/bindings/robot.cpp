@@ -8,7 +8,6 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/layouts.hpp"
-#include "core/complete_model.hpp"
 
 namespace nb = nanobind;
 

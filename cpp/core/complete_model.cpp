@@ -76,6 +76,29 @@ void bound_inertia(Model& m) {
     }
 }
 
+template <std::size_t n>
+void round_to(const double (&from)[n], float (&to)[n]) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+BodyOf<float> rounded(const Body& b) {
+    BodyOf<float> r{};
+    static_cast<BodyDerived&>(r) = b;
+    r.kind = b.kind, r.parent = b.parent, r.iq = b.iq, r.iv = b.iv;
+    r.scale = static_cast<float>(b.scale), r.offset = static_cast<float>(b.offset);
+    r.mass = static_cast<float>(b.mass);
+    round_to(b.R, r.R), round_to(b.p, r.p), round_to(b.axis, r.axis);
+    round_to(b.h, r.h), round_to(b.I, r.I), round_to(b.R_link, r.R_link);
+    return r;
+}
+
+FixedFrameOf<float> rounded(const FixedFrame& f) {
+    FixedFrameOf<float> r{};
+    round_to(f.R, r.R), round_to(f.p, r.p);
+    r.body = f.body, r.aligned = f.aligned;
+    return r;
+}
+
 }  // namespace
 
 void complete(Model& m) {
@@ -83,6 +106,21 @@ void complete(Model& m) {
     for (FixedFrame& frame : m.frames) frame.aligned = is_identity(frame.R);
     index_columns(m);
     bound_inertia(m);
+}
+
+ModelOf<float> rounded(const Model& m) {
+    ModelOf<float> r;
+    r.nq = m.nq, r.nv = m.nv, r.ncolumns = m.ncolumns, r.mimic = m.mimic;
+    r.total_mass = static_cast<float>(m.total_mass), r.inverse_mass = static_cast<float>(m.inverse_mass);
+    round_to(m.gravity, r.gravity);
+    for (const Body& body : m.bodies) r.bodies.push_back(rounded(body));
+    for (const FixedFrame& frame : m.frames) r.frames.push_back(rounded(frame));
+    r.armature.assign(m.armature.begin(), m.armature.end());
+    r.damping.assign(m.damping.begin(), m.damping.end());
+    r.dof_scale.assign(m.dof_scale.begin(), m.dof_scale.end());
+    r.quaternions = m.quaternions, r.column_iv = m.column_iv, r.column_body = m.column_body;
+    r.dof_parent = m.dof_parent, r.dof_end = m.dof_end;
+    return r;
 }
 
 }  // namespace kinodyn

@@ -7,4 +7,7 @@ namespace kinodyn {
 
 void complete(Model& m);
 
+// The completed model in float32.
+ModelOf<float> rounded(const Model& m);
+
 }  // namespace kinodyn

@@ -9,19 +9,30 @@ namespace kinodyn {
 
 enum class Check : std::uint8_t { Finite, Configuration };
 
+// Numbers are doubles, or floats in the kernels whose names end in _float32.
 struct Input {
-    const double* data;
-    std::ptrdiff_t stride;  // between states, in doubles; 0 repeats one value
+    const void* data;
+    std::ptrdiff_t stride;  // between states, in numbers; 0 repeats one value
     int size;
     Check check;
+
+    template <class Real = double>
+    const Real* row(long state) const {
+        return static_cast<const Real*>(data) + state * stride;
+    }
 };
 
 struct Output {
-    double* data;
-    int size;  // doubles per state, contiguous
+    void* data;
+    int size;  // numbers per state, contiguous
+
+    template <class Real = double>
+    Real* row(long state) const {
+        return static_cast<Real*>(data) + state * size;
+    }
 };
 
-enum class FaultKind : std::uint8_t { None, NotFinite, NotUnit, Singular, Overflow };
+enum class FaultKind : std::uint8_t { None, NotFinite, NotUnit, Singular, Overflow, TooLarge };
 
 // The first state that could not be computed, and why.
 struct Fault {
@@ -44,6 +55,7 @@ struct IndexList {
 struct Call {
     static constexpr int max_inputs = 256, max_outputs = 12;
     const Model* model = nullptr;
+    const ModelOf<float>* rounded_model = nullptr;  // for the kernels in float32
     Input in[max_inputs];
     Output out[max_outputs];
     int n_in = 0, n_out = 0;

@@ -2,6 +2,8 @@
 // R. Featherstone, Rigid Body Dynamics Algorithms, 2008, table 7.1.
 #include "kernels/aba.hpp"
 
+#include "kernels/float_pack.hpp"
+
 namespace kinodyn::KINODYN_TARGET {
 
 template <class Method>
@@ -16,6 +18,7 @@ struct Aba {
 
 constexpr KernelEntry entries[] = {
     {"aba", run_forward_dynamics<Aba>},
+    {"aba_float32", run_forward_dynamics<Aba, FloatPack>},
 };
 extern const KernelList aba_kernels;
 const KernelList aba_kernels = entries;

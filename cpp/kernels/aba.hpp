@@ -16,8 +16,8 @@ struct Articulated {
 };
 
 template <class T>
-inline Articulated<T> articulated(const Body& b) {
-    const double m = b.mass, *h = b.h, *I = b.I;
+inline Articulated<T> articulated(const BodyFor<T>& b) {
+    const RealOf<T> m = b.mass, *h = b.h, *I = b.I;
     return {{T(m), T(0.0), T(m), T(0.0), T(0.0), T(m)},
             {{T(0.0), T(h[2]), T(-h[1])}, {T(-h[2]), T(0.0), T(h[0])}, {T(h[1]), T(-h[0]), T(0.0)}},
             {T(I[0]), T(I[1]), T(I[2]), T(I[3]), T(I[4]), T(I[5])}};
@@ -72,8 +72,8 @@ inline void add_up(Articulated<T>& parent, const J& joint, const Articulated<T>&
 
 // A unit twist along degree of freedom k, in the body frame.
 template <Kind K, class T>
-inline Spatial<T> axis_of(const Body& b, int k) {
-    double s[6] = {0, 0, 0, 0, 0, 0};
+inline Spatial<T> axis_of(const BodyFor<T>& b, int k) {
+    RealOf<T> s[6] = {0, 0, 0, 0, 0, 0};
     if constexpr (K == Kind::Prismatic) {
         s[0] = b.scale * b.axis[0], s[1] = b.scale * b.axis[1], s[2] = b.scale * b.axis[2];
     } else if constexpr (K == Kind::Free) {
@@ -87,7 +87,7 @@ inline Spatial<T> axis_of(const Body& b, int k) {
 }
 
 template <Kind K, class T>
-inline Spatial<T> inertia_column(const Articulated<T>& I, const Body& b, int k) {
+inline Spatial<T> inertia_column(const Articulated<T>& I, const BodyFor<T>& b, int k) {
     if constexpr (K == Kind::RevoluteX)
         return b.scale * Spatial<T>{I.B.column(0), {I.C.xx, I.C.xy, I.C.xz}};
     else if constexpr (K == Kind::RevoluteY)
@@ -99,7 +99,7 @@ inline Spatial<T> inertia_column(const Articulated<T>& I, const Body& b, int k) 
 }
 
 template <Kind K, class T>
-inline T along(const Spatial<T>& f, const Body& b, int k) {
+inline T along(const Spatial<T>& f, const BodyFor<T>& b, int k) {
     if constexpr (K == Kind::RevoluteX)
         return b.scale * f.ang.x;
     else if constexpr (K == Kind::RevoluteY)
@@ -144,10 +144,10 @@ inline void solve_small(const T* D, T* x) {
 // Forces and inertias of the joints themselves, apart from the bodies: torque, damping, armature.
 template <class T>
 struct ModelJoints {
-    const Model& model;
+    const ModelFor<T>& model;
     const T *tau, *qd;
     T force(int iv) const { return tau[iv] - model.damping[iv] * qd[iv]; }
-    double armature(int iv) const { return model.armature[iv]; }
+    RealOf<T> armature(int iv) const { return model.armature[iv]; }
 };
 
 // The same, with forces and inertias given by v index.
@@ -168,7 +168,7 @@ struct ArticulatedBodies {
     // Accelerations qdd at (q, qd).
     template <class T, class Joints>
     static void run(Work<T>& w, const T* q, const T* qd, const Joints& acting, T* qdd) {
-        const Model& model = w.model;
+        const ModelFor<T>& model = w.model;
         const int n = static_cast<int>(model.bodies.size());
         auto* angles = w.template take_as<SinCos<T>>(n);
         T* joints = w.take(joint_words * n);
@@ -180,7 +180,7 @@ struct ArticulatedBodies {
 
         joint_angles(model, q, angles);
         for (int i = 0; i < n; ++i) {
-            const Body& body = model.bodies[i];
+            const BodyFor<T>& body = model.bodies[i];
             visit(body.kind, [&](auto kind) {
                 using J = Joint<decltype(kind)::value, T>;
                 const J joint = J::at(body, q, angles[i], joints + joint_words * i);
@@ -194,7 +194,7 @@ struct ArticulatedBodies {
         for_wrenches(w, q, [&](int body, const Spatial<T>& wrench) { p[body] -= wrench; });
 
         for (int i = n - 1; i >= 0; --i) {
-            const Body& body = model.bodies[i];
+            const BodyFor<T>& body = model.bodies[i];
             visit(body.kind, [&](auto kind) {
                 constexpr Kind K = decltype(kind)::value;
                 const auto joint = Joint<K, T>::stored(body, joints + joint_words * i);
@@ -208,7 +208,7 @@ struct ArticulatedBodies {
 
         const Vec3<T> up = minus_gravity<T>(model);
         for (int i = 0; i < n; ++i) {
-            const Body& body = model.bodies[i];
+            const BodyFor<T>& body = model.bodies[i];
             visit(body.kind, [&](auto kind) {
                 constexpr Kind K = decltype(kind)::value;
                 const auto joint = Joint<K, T>::stored(body, joints + joint_words * i);
@@ -229,7 +229,7 @@ struct ArticulatedBodies {
     static void reduce(Work<T>& w, const J& joint, const Spatial<T>& v, Articulated<T>& I, Spatial<T>& p, const T* qd,
                        const Joints& acting, Reduced<J::n, T>& r) {
         constexpr int n = J::n;
-        const Body& body = joint.body;
+        const BodyFor<T>& body = joint.body;
         for (int k = 0; k < n; ++k) {
             const int iv = body.iv + k;
             r.U[k] = inertia_column<K>(I, body, k);
@@ -292,18 +292,18 @@ struct FactoredMass {
         for (int k = 0; k < nv; ++k) H[k * (nv + 1)] += acting.armature(k) - w.model.armature[k];
         factor(w, H);
         for (int k = 0; k < nv; ++k) qdd[k] = acting.force(k) - h[k];
-        solve_factored(w.model, H, qdd, 1);
+        solve_factored(w.model, H, qdd);
     }
 };
 
 // Runs an algorithm of forward dynamics. Mimic joints couple bodies that are not neighbours, so that articulated bodies
 // do not apply.
-template <template <class> class Algorithm>
+template <template <class> class Algorithm, class T = Pack>
 void run_forward_dynamics(const Call& c, long begin, long end, Fault& f) {
     if (c.model->mimic)
-        run<Algorithm<FactoredMass>>(c, begin, end, f);
+        run<Algorithm<FactoredMass>, T>(c, begin, end, f);
     else
-        run<Algorithm<ArticulatedBodies>>(c, begin, end, f);
+        run<Algorithm<ArticulatedBodies>, T>(c, begin, end, f);
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

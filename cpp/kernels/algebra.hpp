@@ -1,4 +1,4 @@
-// Vectors, rotations and spatial vectors over any mix of double and Pack. Linear part first, everywhere.
+// Vectors, rotations and spatial vectors over any mix of numbers and packs of them. Linear part first, everywhere.
 #pragma once
 
 #include "kernels/pack.hpp"
@@ -93,7 +93,10 @@ struct Sym3 {
     T xx, xy, yy, xz, yz, zz;
 };
 
-inline Sym3<double> sym(const double* s) { return {s[0], s[1], s[2], s[3], s[4], s[5]}; }
+template <class T>
+inline Sym3<T> sym(const T* s) {
+    return {s[0], s[1], s[2], s[3], s[4], s[5]};
+}
 
 template <class A, class B>
 inline auto operator*(const Sym3<A>& S, const Vec3<B>& a) -> Vec3<decltype(S.xx * a.x)> {

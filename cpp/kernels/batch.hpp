@@ -1,6 +1,6 @@
-// Runs an algorithm over a range of states: one state at a time in place, or `lanes` states at once.
+// Runs an algorithm over a range of states: one state at a time in place, or a pack of states at once.
 //
-// For lanes, the rows of each input are transposed into columns of packs, the algorithm works on those, and its outputs
+// For packs, the rows of each input are transposed into columns of packs, the algorithm works on those, and its outputs
 // are transposed back into rows. Inputs and results are checked during the transposition, at no extra cost.
 #pragma once
 
@@ -13,18 +13,21 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
+inline const Model& model_of(const Call& call, double) { return *call.model; }
+inline const ModelOf<float>& model_of(const Call& call, float) { return *call.rounded_model; }
+
 // Inputs, outputs and memory of an algorithm for one state or one pack of states.
 template <class T>
 struct Work {
     const Call& call;
-    const Model& model;
+    const ModelFor<T>& model;
     const T* in[Call::max_inputs];
     T* out[Call::max_outputs];
     T* free;  // memory for the algorithm, as requested by words()
     int singular_dof = -1;
     int singular_lane = 0;
 
-    explicit Work(const Call& c) : call(c), model(*c.model) {}
+    explicit Work(const Call& c) : call(c), model(model_of(c, RealOf<T>())) {}
 
     T* take(long n) {
         T* start = free;
@@ -38,7 +41,8 @@ struct Work {
     }
     // Records a pivot of M that is zero up to rounding, relative to the inertia it was reduced from, or NaN.
     void check_pivot(T pivot, int dof) {
-        const T margin = pivot - 1e-13 * model.dof_scale[static_cast<std::size_t>(dof)];
+        constexpr RealOf<T> rounding = sizeof(RealOf<T>) == 8 ? 1e-13 : 1e-6;
+        const T margin = pivot - rounding * model.dof_scale[static_cast<std::size_t>(dof)];
         if (Lanes<T>::all_positive(margin) || singular_dof >= 0) return;
         singular_dof = dof;
         while (Lanes<T>::lane(margin, singular_lane) > 0) ++singular_lane;
@@ -48,11 +52,11 @@ struct Work {
 constexpr double unit_tolerance = 1e-6;  // of the norm: passes single precision, not an invalid quaternion
 
 // Locates the invalid element of a row, after a quick test has found that there is one.
+template <class Real = double>
 inline bool find_fault(const Call& call, long state, Fault& fault) {
     for (int k = 0; k < call.n_in; ++k) {
-        const Input& input = call.in[k];
-        const double* row = input.data + state * input.stride;
-        for (int j = 0; j < input.size; ++j)
+        const Real* row = call.in[k].row<Real>(state);
+        for (int j = 0; j < call.in[k].size; ++j)
             if (!(row[j] - row[j] == 0)) {
                 fault = {FaultKind::NotFinite, state, k, j};
                 return true;
@@ -60,9 +64,9 @@ inline bool find_fault(const Call& call, long state, Fault& fault) {
     }
     for (int k = 0; k < call.n_in; ++k) {
         if (call.in[k].check != Check::Configuration) continue;
-        const double* row = call.in[k].data + state * call.in[k].stride;
+        const Real* row = call.in[k].row<Real>(state);
         for (int start : call.model->quaternions) {
-            const double* u = row + start;
+            const Real* u = row + start;
             const double norm = __builtin_sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
             if (!(fabs(norm - 1) <= unit_tolerance)) {
                 fault = {FaultKind::NotUnit, state, k, start};
@@ -107,8 +111,8 @@ inline bool all_unit(const Call& call, const T* const* in) {
 template <class Algorithm>
 inline void run_one(const Call& call, long state, Fault& fault) {
     Work<double> work(call);
-    for (int k = 0; k < call.n_in; ++k) work.in[k] = call.in[k].data + state * call.in[k].stride;
-    for (int k = 0; k < call.n_out; ++k) work.out[k] = call.out[k].data + state * call.out[k].size;
+    for (int k = 0; k < call.n_in; ++k) work.in[k] = call.in[k].row(state);
+    for (int k = 0; k < call.n_out; ++k) work.out[k] = call.out[k].row(state);
     bool right = all_unit(call, work.in);
     for (int k = 0; k < call.n_in; ++k) right &= sum_of_faults(work.in[k], call.in[k].size) == 0;
     if (!right && find_fault(call, state, fault)) return;
@@ -124,61 +128,59 @@ inline void run_one(const Call& call, long state, Fault& fault) {
         if (!(sum_of_faults(work.out[k], call.out[k].size) == 0)) fault = {FaultKind::Overflow, state, k, 0};
 }
 
-using Vector = Pack::Vector;
-
-template <int step, int... lane>
-inline Vector keep_low(Vector a, Vector b, std::integer_sequence<int, lane...>) {
-    return __builtin_shufflevector(a, b, (lane & step ? lanes + lane - step : lane)...);
+template <int step, class T, int... lane>
+inline auto keep_low(typename T::Vector a, typename T::Vector b, std::integer_sequence<int, lane...>) {
+    return __builtin_shufflevector(a, b, (lane & step ? Lanes<T>::count + lane - step : lane)...);
 }
-template <int step, int... lane>
-inline Vector keep_high(Vector a, Vector b, std::integer_sequence<int, lane...>) {
-    return __builtin_shufflevector(a, b, (lane & step ? lanes + lane : lane + step)...);
+template <int step, class T, int... lane>
+inline auto keep_high(typename T::Vector a, typename T::Vector b, std::integer_sequence<int, lane...>) {
+    return __builtin_shufflevector(a, b, (lane & step ? Lanes<T>::count + lane : lane + step)...);
 }
-// One stage of the transposition: swaps the off-diagonal blocks of size `step`.
-template <int step>
-inline void transpose_stage(Vector* a) {
-    constexpr auto sequence = std::make_integer_sequence<int, lanes>{};
-    for (int i = 0; i < lanes; ++i) {
-        if (i & step) continue;
-        const Vector low = keep_low<step>(a[i], a[i + step], sequence);
-        const Vector high = keep_high<step>(a[i], a[i + step], sequence);
-        a[i] = low, a[i + step] = high;
+// Transposes as many packs as each has lanes. One stage swaps the off-diagonal blocks of size `step`.
+template <class T, int step = 1>
+inline void transpose(T* a) {
+    if constexpr (step < Lanes<T>::count) {
+        constexpr auto sequence = std::make_integer_sequence<int, Lanes<T>::count>{};
+        for (int i = 0; i < Lanes<T>::count; ++i) {
+            if (i & step) continue;
+            const T low = keep_low<step, T>(a[i].v, a[i + step].v, sequence);
+            const T high = keep_high<step, T>(a[i].v, a[i + step].v, sequence);
+            a[i] = low, a[i + step] = high;
+        }
+        transpose<T, 2 * step>(a);
     }
 }
-inline void transpose(Vector* a) {
-    transpose_stage<1>(a);
-    if constexpr (lanes > 2) transpose_stage<2>(a);
-    if constexpr (lanes > 4) transpose_stage<4>(a);
-}
 
-// Calls f(j) for blocks of `lanes` neighbours that cover 0 .. size; the last one may overlap the one before. For sizes
-// below `lanes` there is no block: returns false.
-template <class F>
+// Calls f(j) for blocks of n neighbours that cover 0 .. size; the last one may overlap the one before. For sizes below
+// n there is no block: returns false.
+template <int n, class F>
 inline bool for_blocks(int size, F&& f) {
-    if (size < lanes) return false;
+    if (size < n) return false;
     int j = 0;
-    for (; j + lanes <= size; j += lanes) f(j);
-    if (j < size) f(size - lanes);
+    for (; j + n <= size; j += n) f(j);
+    if (j < size) f(size - n);
     return true;
 }
 
 // Transposes rows into columns; false if a number is not finite.
-inline bool load_rows(const Input& input, long state, long last, Pack* columns) {
-    const double* row[lanes];
-    for (int i = 0; i < lanes; ++i) row[i] = input.data + (state + i < last ? state + i : last) * input.stride;
-    Vector sum[2] = {};
-    const bool done = for_blocks(input.size, [&](int j) {
-        Vector block[lanes];
-        for (int i = 0; i < lanes; ++i) memcpy(&block[i], row[i] + j, sizeof(Vector));
-        for (int i = 0; i < lanes; ++i) sum[i & 1] += 0.0 * block[i];
+template <class T>
+inline bool load_rows(const Input& input, long state, long last, T* columns) {
+    constexpr int n = Lanes<T>::count;
+    const RealOf<T>* row[n];
+    for (int i = 0; i < n; ++i) row[i] = input.row<RealOf<T>>(state + i < last ? state + i : last);
+    T sum[2] = {0.0, 0.0};
+    const bool done = for_blocks<n>(input.size, [&](int j) {
+        T block[n];
+        for (int i = 0; i < n; ++i) memcpy(&block[i], row[i] + j, sizeof(T));
+        for (int i = 0; i < n; ++i) sum[i & 1] += 0.0 * block[i];
         transpose(block);
-        for (int i = 0; i < lanes; ++i) columns[j + i] = block[i];
+        for (int i = 0; i < n; ++i) columns[j + i] = block[i];
     });
     for (int j = 0; !done && j < input.size; ++j) {
-        for (int i = 0; i < lanes; ++i) columns[j].v[i] = row[i][j];
-        sum[0] += 0.0 * columns[j].v;
+        for (int i = 0; i < n; ++i) columns[j].v[i] = row[i][j];
+        sum[0] += 0.0 * columns[j];
     }
-    return Lanes<Pack>::all_zero(sum[0] + sum[1]);
+    return Lanes<T>::all_zero(sum[0] + sum[1]);
 }
 
 // Results that do not fit in the cache bypass it: reading the old contents first would double the traffic.
@@ -187,21 +189,24 @@ constexpr long streaming_bytes = 4L << 20;
 // Eight rows written at the same time leave too many partial cache lines in the write-combining buffers: mass matrices
 // of Talos take 4.6 us each, and 0.95 us if the rows are assembled in the cache and then streamed from begin to end.
 // Four rows at a time fit in the buffers and are streamed directly.
-constexpr bool rows_are_staged = lanes == 8;
+template <class T>
+constexpr bool rows_are_staged = Lanes<T>::count >= 8;
 
+template <class Real>
 inline bool streams(const Call& call, const Output& output) {
-    return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && output.size % 2 == 0 &&
-           call.count * output.size * static_cast<long>(sizeof(double)) >= streaming_bytes;
+    const long bytes = output.size * static_cast<long>(sizeof(Real));
+    return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && bytes % 16 == 0 &&
+           call.count * bytes >= streaming_bytes;
 }
 
-template <bool streaming>
-inline void put(double* to, const Vector& block) {
+template <bool streaming, class T>
+inline void put(RealOf<T>* to, const T& block) {
 #if defined(__SSE2__)
     if constexpr (streaming) {
-        __m128d part;
-        for (int i = 0; i < lanes; i += 2) {
-            memcpy(&part, reinterpret_cast<const double*>(&block) + i, sizeof part);
-            _mm_stream_pd(to + i, part);
+        __m128i part;
+        for (unsigned i = 0; i < sizeof(T); i += sizeof part) {
+            memcpy(&part, reinterpret_cast<const char*>(&block) + i, sizeof part);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(reinterpret_cast<char*>(to) + i), part);
         }
         return;
     }
@@ -209,67 +214,85 @@ inline void put(double* to, const Vector& block) {
     memcpy(to, &block, sizeof block);
 }
 
-// Copies n doubles, an even number, past the cache, one cache line after the other.
-inline void stream(double* to, const double* from, long n) {
-#if defined(__AVX512F__)
+// Copies n bytes, a multiple of 16, past the cache, one cache line after the other. Both are aligned to 16 bytes.
+inline void stream(void* destination, const void* source, long n) {
+    char* to = static_cast<char*>(destination);
+    const char* from = static_cast<const char*>(source);
+#if defined(__SSE2__)
+    const auto copy_16 = [&](long j) {
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + j),
+                         _mm_load_si128(reinterpret_cast<const __m128i*>(from + j)));
+    };
     long j = 0;
-    for (; j < n && reinterpret_cast<uintptr_t>(to + j) % 64 != 0; j += 2)
-        _mm_stream_pd(to + j, _mm_loadu_pd(from + j));
-    for (; j + 8 <= n; j += 8) _mm512_stream_pd(to + j, _mm512_loadu_pd(from + j));
-    for (; j < n; j += 2) _mm_stream_pd(to + j, _mm_loadu_pd(from + j));
+    for (; j < n && reinterpret_cast<uintptr_t>(to + j) % 64 != 0; j += 16) copy_16(j);
+#if defined(__AVX512F__)
+    for (; j + 64 <= n; j += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + j), _mm512_loadu_si512(from + j));
+#endif
+    for (; j < n; j += 16) copy_16(j);
 #else
-    memcpy(to, from, sizeof(double) * static_cast<unsigned long>(n));
+    memcpy(to, from, static_cast<unsigned long>(n));
 #endif
 }
 
 // Writes the first `rows` lanes of the columns as rows; false if a number is not finite. Blocks marked in `zero` are
 // known to be zero throughout.
-template <bool streaming>
-inline bool store_rows(double* first, int size, int rows, const Pack* columns, const char* zero) {
-    double* row[lanes];
-    for (int i = 0; i < lanes; ++i) row[i] = first + (i < rows ? i : 0) * static_cast<long>(size);
-    Vector sum[2] = {};
+template <bool streaming, class T>
+inline bool store_rows(RealOf<T>* first, int size, int rows, const T* columns, const char* zero) {
+    constexpr int n = Lanes<T>::count;
+    RealOf<T>* row[n];
+    for (int i = 0; i < n; ++i) row[i] = first + (i < rows ? i : 0) * static_cast<long>(size);
+    T sum[2] = {0.0, 0.0};
     // lanes beyond the last row write to row 0, which is then overwritten by its own lane
-    const bool done = for_blocks(size, [&](int j) {
+    const bool done = for_blocks<n>(size, [&](int j) {
         if (zero && zero[j]) {
-            for (int i = lanes - 1; i >= 0; --i) put<streaming>(row[i] + j, Vector{});
+            for (int i = n - 1; i >= 0; --i) put<streaming, T>(row[i] + j, 0.0);
             return;
         }
-        Vector block[lanes];
-        for (int i = 0; i < lanes; ++i) block[i] = columns[j + i].v;
-        for (int i = 0; i < lanes; ++i) sum[i & 1] += 0.0 * block[i];
+        T block[n];
+        for (int i = 0; i < n; ++i) block[i] = columns[j + i];
+        for (int i = 0; i < n; ++i) sum[i & 1] += 0.0 * block[i];
         transpose(block);
-        for (int i = lanes - 1; i >= 0; --i) put<streaming>(row[i] + j, block[i]);
+        for (int i = n - 1; i >= 0; --i) put<streaming>(row[i] + j, block[i]);
     });
     for (int j = 0; !done && j < size; ++j) {
-        sum[0] += 0.0 * columns[j].v;
-        for (int i = lanes - 1; i >= 0; --i) row[i][j] = columns[j][i];
+        sum[0] += 0.0 * columns[j];
+        for (int i = n - 1; i >= 0; --i) row[i][j] = columns[j][i];
     }
-    return Lanes<Pack>::all_zero(sum[0] + sum[1]);
+    return Lanes<T>::all_zero(sum[0] + sum[1]);
 }
 
 // Sparse algorithms write the same elements every time and no others. Outputs are filled with a marker
 // before the first pack; elements that still hold it afterwards are structural zeros, and whole blocks of zeros need no
 // transposition.
-inline Pack untouched() { return Pack::Vector{} - __builtin_nan("0x6b6e"); }
-inline void find_structure(Pack* columns, int size, char* zero) {
-    const Pack::Mask mark = (Pack::Mask)untouched().v;
+template <class T>
+inline T untouched() {
+    const typename T::Vector zero = {};
+    if constexpr (sizeof(RealOf<T>) == 8)
+        return zero - __builtin_nan("0x6b6e");
+    else
+        return zero - __builtin_nanf("0x6b6e");
+}
+template <class T>
+inline void find_structure(T* columns, int size, char* zero) {
+    using Mask = typename T::Mask;
+    const Mask mark = (Mask)untouched<T>().v;
     for (int j = 0; j < size; ++j) {
-        zero[j] = ((Pack::Mask)columns[j].v)[0] == mark[0];
+        zero[j] = ((Mask)columns[j].v)[0] == mark[0];
         if (zero[j]) columns[j] = 0.0;
     }
-    for (int j = 0; j + lanes <= size; ++j)
-        for (int i = 1; i < lanes; ++i) zero[j] = zero[j] && zero[j + i];
+    for (int j = 0; j + Lanes<T>::count <= size; ++j)
+        for (int i = 1; i < Lanes<T>::count; ++i) zero[j] = zero[j] && zero[j + i];
 }
 
 // The packs of one call: inputs and outputs as columns, and memory for the algorithm.
-template <class Algorithm>
+template <class Algorithm, class T>
 struct Packs {
+    using Real = RealOf<T>;
     const Call& call;
-    Work<Pack> work;
-    Pack* columns[Call::max_inputs];
-    Pack* free;
-    double* staged = nullptr;  // rows of one output before they are streamed
+    Work<T> work;
+    T* columns[Call::max_inputs];
+    T* free;
+    Real* staged = nullptr;  // rows of one output before they are streamed
     char* zero[Call::max_outputs] = {};
     bool first = true;
 
@@ -282,20 +305,20 @@ struct Packs {
         long n = Algorithm::words(call);
         for (int k = 0; k < call.n_in; ++k) n += call.in[k].size;
         for (int k = 0; k < call.n_out; ++k) n += 2 * call.out[k].size;  // half of it for the structure
-        return n + (rows_are_staged ? largest_output(call) : 0);
+        return n + (rows_are_staged<T> ? largest_output(call) : 0);
     }
 
     explicit Packs(const Call& c) : call(c), work(c) {
-        work.free = reinterpret_cast<Pack*>(thread_scratch(sizeof(Pack) * words(c)));
+        work.free = reinterpret_cast<T*>(thread_scratch(sizeof(T) * words(c)));
         for (int k = 0; k < call.n_in; ++k) work.in[k] = columns[k] = work.take(call.in[k].size);
         for (int k = 0; k < call.n_out; ++k) {
             work.out[k] = work.take(call.out[k].size);
             if constexpr (Algorithm::sparse) {
                 zero[k] = reinterpret_cast<char*>(work.take(call.out[k].size));
-                for (int j = 0; j < call.out[k].size; ++j) work.out[k][j] = untouched();
+                for (int j = 0; j < call.out[k].size; ++j) work.out[k][j] = untouched<T>();
             }
         }
-        if constexpr (rows_are_staged) staged = reinterpret_cast<double*>(work.take(largest_output(call)));
+        if constexpr (rows_are_staged<T>) staged = reinterpret_cast<Real*>(work.take(largest_output(call)));
         free = work.free;
     }
 
@@ -316,12 +339,12 @@ struct Packs {
         bool finite = true;
         for (int k = 0; k < call.n_out; ++k) {
             const Output& output = call.out[k];
-            double* first_row = output.data + state * output.size;
-            if (!streams(call, output)) {
+            Real* first_row = output.row<Real>(state);
+            if (!streams<Real>(call, output)) {
                 finite &= store_rows<false>(first_row, output.size, rows, work.out[k], zero[k]);
-            } else if constexpr (rows_are_staged) {
+            } else if constexpr (rows_are_staged<T>) {
                 finite &= store_rows<false>(staged, output.size, rows, work.out[k], zero[k]);
-                stream(first_row, staged, rows * static_cast<long>(output.size));
+                stream(first_row, staged, rows * static_cast<long>(output.size * sizeof(Real)));
             } else {
                 finite &= store_rows<true>(first_row, output.size, rows, work.out[k], zero[k]);
             }
@@ -331,20 +354,25 @@ struct Packs {
 };
 
 // The first state from `state` on whose results are not finite; there must be one.
+template <class Real>
 inline long first_overflow(const Call& call, long state) {
     for (;; ++state)
-        for (int k = 0; k < call.n_out; ++k)
-            if (!(sum_of_faults(call.out[k].data + state * call.out[k].size, call.out[k].size) == 0)) return state;
+        for (int k = 0; k < call.n_out; ++k) {
+            const Real* row = call.out[k].row<Real>(state);
+            for (int j = 0; j < call.out[k].size; ++j)
+                if (!(row[j] - row[j] == 0)) return state;
+        }
 }
 
-template <class Algorithm>
+template <class Algorithm, class T>
 inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
-    Packs<Algorithm> packs(call);
-    for (long state = begin; state < end; state += lanes) {
-        const int rows = end - state < lanes ? static_cast<int>(end - state) : lanes;
+    constexpr int n = Lanes<T>::count;
+    Packs<Algorithm, T> packs(call);
+    for (long state = begin; state < end; state += n) {
+        const int rows = end - state < n ? static_cast<int>(end - state) : n;
         if (!packs.load(state, end - 1))
             for (int i = 0; i < rows; ++i)
-                if (find_fault(call, state + i, fault)) return;
+                if (find_fault<RealOf<T>>(call, state + i, fault)) return;
         packs.compute();
         if (packs.work.singular_dof >= 0) {
             const int lane = packs.work.singular_lane < rows ? packs.work.singular_lane : rows - 1;
@@ -352,7 +380,7 @@ inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
             return;
         }
         if (!packs.store(state, rows)) {
-            fault = {FaultKind::Overflow, first_overflow(call, state), 0, 0};
+            fault = {FaultKind::Overflow, first_overflow<RealOf<T>>(call, state), 0, 0};
             return;
         }
     }
@@ -371,13 +399,18 @@ void run_each(const Call& call, long begin, long end, Fault& fault) {
 
 constexpr long max_pack_words = 256L << 20 >> 5;  // 256 MB of packs of four
 
-template <class Algorithm>
+// T is Pack, or FloatPack for a kernel in float32, which has no code for one state alone.
+template <class Algorithm, class T = Pack>
 void run(const Call& call, long begin, long end, Fault& fault) {
     // by the size of the call, not of this range: how a batch is divided among threads must not change the results
-    if (call.count == 1 || Packs<Algorithm>::words(call) > max_pack_words)
-        run_each<Algorithm>(call, begin, end, fault);
-    else
-        run_packs<Algorithm>(call, begin, end, fault);
+    const bool too_large = Packs<Algorithm, T>::words(call) > max_pack_words;
+    if constexpr (sizeof(RealOf<T>) == sizeof(double)) {
+        if (call.count == 1 || too_large) return run_each<Algorithm>(call, begin, end, fault);
+    } else if (too_large) {
+        fault = {FaultKind::TooLarge, begin, 0, 0};
+        return;
+    }
+    run_packs<Algorithm, T>(call, begin, end, fault);
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,5 +1,6 @@
 // CoM, CoM Jacobian, centroidal momentum matrix, momentum and its rate (D. E. Orin, A. Goswami, S.-H. Lee, "Centroidal
 // dynamics of a humanoid robot", 2013).
+#include "kernels/float_pack.hpp"
 #include "kernels/momentum.hpp"
 #include "kernels/rnea.hpp"
 
@@ -15,7 +16,7 @@ struct Com {
         place_all(w, w.in[0], at);
         Vec3<T> moment = {0.0, 0.0, 0.0};
         for (int i = 0; i < n; ++i) {
-            const Body& body = w.model.bodies[i];
+            const BodyFor<T>& body = w.model.bodies[i];
             moment += at[i].R * vec(body.h) + body.mass * at[i].p;
         }
         const Vec3<T> com = w.model.inverse_mass * moment;
@@ -68,6 +69,7 @@ struct Momentum {
 
 constexpr KernelEntry entries[] = {
     {"com", run<Com>},
+    {"com_float32", run<Com, FloatPack>},
     {"com_jacobian", run<CentroidalMatrix<false>>},
     {"momentum_matrix", run<CentroidalMatrix<true>>},
     {"momentum", run<Momentum<false>>},

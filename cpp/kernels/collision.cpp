@@ -15,7 +15,7 @@ bool load_lanes(const CollisionQuery& query, const Call& call, long state, int r
     float* lanes = reinterpret_cast<float*>(q);
     double faults = 0;
     for (int i = 0; i < float_lanes; ++i) {
-        const double* row = input.data + (state + (i < rows ? i : rows - 1)) * input.stride;
+        const double* row = input.row(state + (i < rows ? i : rows - 1));
         for (int j = 0; j < input.size; ++j) {
             faults += row[j] - row[j];  // NaN if any is not finite
             lanes[j * float_lanes + i] = query.reduced(j, row[j]);
@@ -34,7 +34,7 @@ void collision_free(const Call& call, long begin, long end, Fault& fault) {
     const long bytes = aligned(BatchChecker::bytes(query));
     char* memory =
         thread_scratch(static_cast<std::size_t>(bytes) + sizeof(FloatPack) * static_cast<std::size_t>(call.in[0].size));
-    BatchChecker checker(query, memory, call.out[0].data);
+    BatchChecker checker(query, memory, call.out[0].row(0));
     FloatPack* q = reinterpret_cast<FloatPack*>(memory + bytes);
     for (long state = begin; state < end; state += float_lanes) {
         const int rows = end - state < float_lanes ? static_cast<int>(end - state) : float_lanes;
@@ -56,11 +56,10 @@ void touching(const Call& call, long begin, long end, Fault& fault) {
         const int rows = end - state < float_lanes ? static_cast<int>(end - state) : float_lanes;
         if (!load_lanes(query, call, state, rows, q, fault)) return;
         for (int k = 0; k < 2; ++k)
-            memset(call.out[k].data + state * call.out[k].size, 0,
-                   sizeof(double) * static_cast<std::size_t>(rows * call.out[k].size));
+            memset(call.out[k].row(state), 0, sizeof(double) * static_cast<std::size_t>(rows * call.out[k].size));
         const auto mark = [&](int output, long place, unsigned hit) {
             for (int i = 0; i < rows; ++i)
-                if (hit >> i & 1) call.out[output].data[(state + i) * call.out[output].size + place] = 1.0;
+                if (hit >> i & 1) call.out[output].row(state + i)[place] = 1.0;
         };
         checker.all_touching(
             q, lanes_of(rows), [&](int owner, int g, unsigned hit) { mark(0, owner * n_groups + g, hit); },
@@ -80,14 +79,14 @@ void motion_free(const Call& call, long begin, long end, Fault& fault) {
     for (long state = begin; state < end; ++state) {
         if (find_fault(call, state, fault)) return;
         const double* row[3];
-        for (int k = 0; k < 3; ++k) row[k] = call.in[k].data + state * call.in[k].stride;
+        for (int k = 0; k < 3; ++k) row[k] = call.in[k].row(state);
         for (int k = 0; k < n; ++k) {
             const int iq = query.moving_dofs[k].iq;
             q0[k] = query.reduced(iq, row[0][iq]), v[k] = static_cast<float>(row[1][iq] - row[0][iq]);
         }
         for (int i : query.moving_manifold_bodies) joint_difference(query.robot().bodies[i], row[0], row[1], tangent);
         if (!query.moving_manifold_bodies.empty()) checker.set_geodesic(row[0], tangent);
-        call.out[0].data[state] = checker.free_throughout(q0, v, static_cast<float>(row[2][0])) ? 1.0 : 0.0;
+        *call.out[0].row(state) = checker.free_throughout(q0, v, static_cast<float>(row[2][0])) ? 1.0 : 0.0;
     }
 }
 

@@ -42,19 +42,18 @@ void for_states(const Call& call, long begin, long end, Fault& fault, F&& f) {
 // Inputs: q and the number of iterations. Outputs: q, and 1 if it is on the constraints, otherwise 0.
 void project_onto_path_constraints(const Call& call, long begin, long end, Fault& fault) {
     for_states(call, begin, end, fault, [&](const ConstraintTable& table, Projection& projection, long state) {
-        double* q = call.out[0].data + state * call.out[0].size;
-        memcpy(q, call.in[0].data + state * call.in[0].stride,
-               sizeof(double) * static_cast<std::size_t>(table.model.nq));
-        const double iterations = call.in[1].data[state * call.in[1].stride];
-        call.out[1].data[state] = projection.project(q, static_cast<int>(iterations)) ? 1.0 : 0.0;
+        double* q = call.out[0].row(state);
+        memcpy(q, call.in[0].row(state), sizeof(double) * static_cast<std::size_t>(table.model.nq));
+        const double iterations = *call.in[1].row(state);
+        *call.out[1].row(state) = projection.project(q, static_cast<int>(iterations)) ? 1.0 : 0.0;
     });
 }
 
 // Input: q. Output: (constraints, 2), distance [m] and angle [rad] outside of each.
 void constraint_excess(const Call& call, long begin, long end, Fault& fault) {
     for_states(call, begin, end, fault, [&](const ConstraintTable& table, Projection& projection, long state) {
-        double* out = call.out[0].data + state * call.out[0].size;
-        projection.place(call.in[0].data + state * call.in[0].stride);
+        double* out = call.out[0].row(state);
+        projection.place(call.in[0].row(state));
         for (const PathConstraint& c : table.constraints) {
             const Projection::Excess e = projection.excess_of(c);
             *out++ = e.distance, *out++ = e.angle;

@@ -1,5 +1,6 @@
 // The mass matrix by the composite-rigid-body algorithm (R. Featherstone, Rigid Body Dynamics Algorithms, 2008,
 // table 6.2), its factor M = L^T D L (table 6.3), and the solution of M x = b.
+#include "kernels/float_pack.hpp"
 #include "kernels/world.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -39,12 +40,13 @@ struct Solve {
     template <class T>
     static void run(Work<T>& w) {
         for (int k = 0; k < w.model.nv; ++k) w.out[0][k] = w.in[1][k];
-        solve_factored(w.model, w.in[0], w.out[0], 1);
+        solve_factored(w.model, w.in[0], w.out[0]);
     }
 };
 
 constexpr KernelEntry entries[] = {
     {"crba", run<Crba>},
+    {"crba_float32", run<Crba, FloatPack>},
     {"factorize", run<Factorize>},
     {"solve", run<Solve>},
 };

@@ -147,9 +147,9 @@ void curve_free(const Call& call, long begin, long end, Fault& fault) {
     for (long state = begin; state < end; ++state) {
         if (find_fault(call, state, fault)) return;
         const double* row[5];
-        for (int k = 0; k < 5; ++k) row[k] = call.in[k].data + state * call.in[k].stride;
+        for (int k = 0; k < 5; ++k) row[k] = call.in[k].row(state);
         const bool free = checker.free_throughout(row[0], row[1], *row[2], *row[3], static_cast<float>(*row[4]));
-        call.out[0].data[state] = free ? 1.0 : 0.0;
+        *call.out[0].row(state) = free ? 1.0 : 0.0;
     }
 }
 

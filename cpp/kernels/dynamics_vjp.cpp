@@ -51,7 +51,7 @@ struct AbaVjp {
         world.mass_matrix(model, M);
         factor(w, M);
         for (long k = 0; k < nv; ++k) x[k] = w.in[3][k];
-        solve_factored(model, M, x, 1);
+        solve_factored(model, M, x);
 
         for (std::size_t i = 0; i < model.bodies.size(); ++i)  // mass_matrix() left the inertias of subtrees
             world.I[i] = World<T>::inertia_at(model.bodies[i], world.at[i]);

@@ -1,8 +1,9 @@
 // Lanes of float32: a FloatPack holds the same quantity of twice as many states as a Pack. Collision checks use it:
-// their geometry is uncertain by more than the rounding of float32, which the tables of spheres account for.
+// their geometry is uncertain by more than the rounding of float32, which the tables of spheres account for. So do the
+// kernels for batches in float32.
 #pragma once
 
-#include "kernels/algebra.hpp"
+#include "kernels/pack.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -16,6 +17,7 @@ struct FloatPack {
     FloatPack() = default;
     FloatPack(Vector x) : v(x) {}
     FloatPack(float x) : v(Vector{} + x) {}
+    FloatPack(double x) : FloatPack(static_cast<float>(x)) {}
     float operator[](int lane) const { return v[lane]; }
 };
 using FloatMask = FloatPack::Mask;
@@ -27,6 +29,7 @@ inline FloatPack operator/(FloatPack a, FloatPack b) { return a.v / b.v; }
 inline FloatPack operator-(FloatPack a) { return -a.v; }
 inline FloatPack& operator+=(FloatPack& a, FloatPack b) { return a = a + b; }
 inline FloatPack& operator-=(FloatPack& a, FloatPack b) { return a = a - b; }
+inline FloatPack& operator*=(FloatPack& a, FloatPack b) { return a = a * b; }
 inline FloatMask operator<=(FloatPack a, FloatPack b) { return a.v <= b.v; }
 inline FloatMask operator<(FloatPack a, FloatPack b) { return a.v < b.v; }
 
@@ -84,6 +87,16 @@ inline unsigned bits(FloatMask mask) {
 }
 constexpr unsigned all_lanes = float_lanes == 32 ? ~0u : (1u << float_lanes) - 1;
 
+template <>
+struct Lanes<FloatPack> {
+    using Real = float;
+    static constexpr int count = float_lanes;
+    static float lane(FloatPack x, int i) { return x[i]; }
+    static bool all_zero(FloatPack x) { return bits(x.v == 0) == all_lanes; }
+    static bool all_positive(FloatPack x) { return bits(x.v > 0) == all_lanes; }
+    static bool within(FloatPack x, double bound) { return bits(magnitude(x) <= FloatPack(bound)) == all_lanes; }
+};
+
 // 0, 1, 2, ...
 inline FloatPack lane_numbers() {
     FloatPack result;
@@ -91,9 +104,9 @@ inline FloatPack lane_numbers() {
     return result;
 }
 
-// Sine and cosine within 2e-7 for |x| < 100, by reduction to [-pi/4, pi/4] with pi/2 in two parts (the coefficients of
-// Cephes, S. L. Moshier).
-[[gnu::always_inline]] inline SinCos<FloatPack> sincos(FloatPack x) {
+// Sine and cosine within 2e-7 for |x| < 8192, by reduction to [-pi/4, pi/4] with pi/2 in three parts (the coefficients
+// of Cephes, S. L. Moshier).
+[[gnu::always_inline]] inline SinCos<FloatPack> sincos_reduced(FloatPack x) {
     const FloatPack shifted = x * 0.63661977f + 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
     const FloatPack k = shifted - 12582912.0f;
     const FloatPack r = ((x - k * 1.5703125f) - k * 4.83751296997e-4f) - k * 7.54978995489e-8f;
@@ -107,6 +120,14 @@ inline FloatPack lane_numbers() {
     const FloatMask sin_bits = (FloatMask)sin.v ^ ((quadrant & 2) << 30);
     const FloatMask cos_bits = (FloatMask)cos.v ^ (((quadrant + 1) & 2) << 30);
     return {(FloatPack::Vector)sin_bits, (FloatPack::Vector)cos_bits};
+}
+[[gnu::noinline, gnu::cold]] inline SinCos<FloatPack> sincos_large(FloatPack x) {
+    SinCos<FloatPack> result;
+    for (int i = 0; i < float_lanes; ++i) {
+        result.sin.v[i] = static_cast<float>(sin(static_cast<double>(x[i])));
+        result.cos.v[i] = static_cast<float>(cos(static_cast<double>(x[i])));
+    }
+    return result;
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -10,7 +10,7 @@ namespace kinodyn::KINODYN_TARGET {
 template <int axis>
 inline void revolve(const FloatBody& b, const FloatPack* q, const Placement<FloatPack>& parent,
                     Placement<FloatPack>& body) {
-    const SinCos<FloatPack> angle = sincos(b.scale * q[b.iq] + b.offset);
+    const SinCos<FloatPack> angle = sincos_reduced(b.scale * q[b.iq] + b.offset);
     body.R = AxisRotation<axis, FloatPack>{angle.cos, angle.sin}.after(b.kind == Kind::RevoluteAny ? parent.R * mat(b.R)
                                                                                                    : parent.R);
     body.p = parent.p + parent.R * vec(b.p);

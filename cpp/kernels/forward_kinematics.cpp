@@ -1,6 +1,7 @@
 // Forward kinematics: poses, velocities and accelerations of frames, along the path from the root to each.
 //
 // Settings: Reference for `velocity`, AccelerationSettings for `acceleration`.
+#include "kernels/float_pack.hpp"
 #include "kernels/motion.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -59,6 +60,7 @@ struct Acceleration {
 
 constexpr KernelEntry entries[] = {
     {"poses", run<Poses>},
+    {"poses_float32", run<Poses, FloatPack>},
     {"velocity", run<Velocity>},
     {"acceleration", run<Acceleration>},
 };

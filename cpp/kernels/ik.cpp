@@ -347,7 +347,7 @@ struct InverseKinematics {
 // lanes.
 static void solve_with_leader(const Call& c, long count, Fault& f) {
     constexpr auto converged = static_cast<double>(IkEnding::Converged);
-    const double* endings = c.out[ik_output::ending].data;
+    const double* endings = c.out[ik_output::ending].row(0);
     IkSettings settings = c.as<IkSettings>();
     settings.first_leads = 0;  // in the packs after the first
     Call others = c;

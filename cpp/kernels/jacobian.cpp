@@ -1,4 +1,5 @@
 // The Jacobian of a frame and its time derivative, along the path from the root to it. Settings: the Reference.
+#include "kernels/float_pack.hpp"
 #include "kernels/motion.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -16,7 +17,7 @@ struct Jacobian {
         clear_if_shared(w, w.out[0]);
         for (int k = 0; k < w.call.bodies.size; ++k) {
             const int i = w.call.bodies[k];
-            const Body& body = w.model.bodies[i];
+            const BodyFor<T>& body = w.model.bodies[i];
             const Vec3<T> p = reference == Reference::World ? placements[i].p : placements[i].p - f.p;
             for_columns<T>(body, placements[i].R, p, [&](int dof, Spatial<T> s) {
                 if (reference == Reference::Local) s = {tmul(f.R, s.lin), tmul(f.R, s.ang)};
@@ -68,6 +69,7 @@ struct JacobianDot {
 
 constexpr KernelEntry entries[] = {
     {"jacobian", run<Jacobian>},
+    {"jacobian_float32", run<Jacobian, FloatPack>},
     {"jacobian_dot", run<JacobianDot>},
 };
 extern const KernelList jacobian_kernels;

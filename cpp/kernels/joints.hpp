@@ -65,7 +65,7 @@ struct AxisRotation {
     }
 };
 
-// Any rotation; A is double where it does not depend on q.
+// Any rotation; A is a number, not a pack, where it does not depend on q.
 template <class A, class T>
 struct FullRotation {
     Mat3<A> R;
@@ -110,11 +110,11 @@ inline void turn_by(T* u, const Vec3<T>& r) {
 
 // Sine and cosine of revolute joints: computed for all joints at once, to avoid the latency of dependent calls.
 template <class T>
-inline void joint_angle(const Body& b, const T* q, SinCos<T>& result) {
+inline void joint_angle(const BodyFor<T>& b, const T* q, SinCos<T>& result) {
     if (b.kind <= Kind::RevoluteAny) result = sincos(b.scale * q[b.iq] + b.offset);
 }
 template <class T>
-inline void joint_angles(const Model& model, const T* q, SinCos<T>* angles) {
+inline void joint_angles(const ModelFor<T>& model, const T* q, SinCos<T>* angles) {
     const int n = static_cast<int>(model.bodies.size());
     for (int i = 0; i < n; ++i) joint_angle(model.bodies[i], q, angles[i]);
 }
@@ -129,10 +129,10 @@ struct Joint;
 template <int axis, class Rotation, class T>
 struct RevoluteBase {
     static constexpr int n = 1;
-    const Body& body;
+    const BodyFor<T>& body;
     Rotation R;
 
-    Vec3<double> p() const { return vec(body.p); }
+    Vec3<RealOf<T>> p() const { return vec(body.p); }
     static T component(const Vec3<T>& a) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
     static T& component(Vec3<T>& a) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
 
@@ -163,11 +163,11 @@ struct RevoluteBase {
 template <int axis, class T>
 struct Revolute : RevoluteBase<axis, AxisRotation<axis, T>, T> {
     using Base = RevoluteBase<axis, AxisRotation<axis, T>, T>;
-    static Revolute at(const Body& b, const T*, const SinCos<T>& angle, T* store) {
+    static Revolute at(const BodyFor<T>& b, const T*, const SinCos<T>& angle, T* store) {
         store[0] = angle.cos, store[1] = angle.sin;
         return {Base{b, {angle.cos, angle.sin}}};
     }
-    static Revolute stored(const Body& b, const T* store) { return {Base{b, {store[0], store[1]}}}; }
+    static Revolute stored(const BodyFor<T>& b, const T* store) { return {Base{b, {store[0], store[1]}}}; }
 };
 template <class T>
 struct Joint<Kind::RevoluteX, T> : Revolute<0, T> {
@@ -191,28 +191,28 @@ template <class T>
 struct Joint<Kind::RevoluteAny, T> : RevoluteBase<2, FullRotation<T, T>, T> {
     using Base = RevoluteBase<2, FullRotation<T, T>, T>;
     Joint(const Base& base) : Base(base) {}
-    static Joint at(const Body& b, const T*, const SinCos<T>& angle, T* store) {
+    static Joint at(const BodyFor<T>& b, const T*, const SinCos<T>& angle, T* store) {
         const Mat3<T> R = AxisRotation<2, T>{angle.cos, angle.sin}.after(mat(b.R));
         save_rotation(store, R);
         return Base{b, {R}};
     }
-    static Joint stored(const Body& b, const T* store) { return Base{b, {mat(store)}}; }
+    static Joint stored(const BodyFor<T>& b, const T* store) { return Base{b, {mat(store)}}; }
 };
 
 template <class T>
 struct Joint<Kind::Prismatic, T> {
     static constexpr int n = 1;
-    const Body& body;
-    FullRotation<double, T> R;
+    const BodyFor<T>& body;
+    FullRotation<RealOf<T>, T> R;
     Vec3<T> offset;
 
-    static Joint at(const Body& b, const T* q, const SinCos<T>&, T* store) {
+    static Joint at(const BodyFor<T>& b, const T* q, const SinCos<T>&, T* store) {
         const T d = b.scale * q[b.iq] + b.offset;
         const Vec3<T> p = d * (mat(b.R) * vec(b.axis)) + vec(b.p);
         write(p, store);
         return stored(b, store);
     }
-    static Joint stored(const Body& b, const T* store) { return {b, {mat(b.R)}, {store[0], store[1], store[2]}}; }
+    static Joint stored(const BodyFor<T>& b, const T* store) { return {b, {mat(b.R)}, {store[0], store[1], store[2]}}; }
 
     Vec3<T> p() const { return offset; }
     void add_rate(Spatial<T>& v, const T* qd) const { v.lin += (body.scale * qd[body.iv]) * vec(body.axis); }
@@ -228,17 +228,17 @@ struct Joint<Kind::Prismatic, T> {
 template <class T>
 struct Joint<Kind::Ball, T> {
     static constexpr int n = 3;
-    const Body& body;
+    const BodyFor<T>& body;
     FullRotation<T, T> R;
 
-    static Joint at(const Body& b, const T* q, const SinCos<T>&, T* store) {
+    static Joint at(const BodyFor<T>& b, const T* q, const SinCos<T>&, T* store) {
         const Mat3<T> R = b.aligned ? rotation(q + b.iq) : mat(b.R) * rotation(q + b.iq);
         save_rotation(store, R);
         return {b, {R}};
     }
-    static Joint stored(const Body& b, const T* store) { return {b, {mat(store)}}; }
+    static Joint stored(const BodyFor<T>& b, const T* store) { return {b, {mat(store)}}; }
 
-    Vec3<double> p() const { return vec(body.p); }
+    Vec3<RealOf<T>> p() const { return vec(body.p); }
     Vec3<T> rate(const T* qd) const { return {qd[body.iv], qd[body.iv + 1], qd[body.iv + 2]}; }
     void add_rate(Spatial<T>& v, const T* qd) const { v.ang += rate(qd); }
     void add_bias(Spatial<T>& a, const Spatial<T>& v, const T* qd) const {
@@ -257,11 +257,11 @@ struct Joint<Kind::Ball, T> {
 template <class T>
 struct Joint<Kind::Free, T> {
     static constexpr int n = 6;
-    const Body& body;
+    const BodyFor<T>& body;
     FullRotation<T, T> R;
     Vec3<T> offset;
 
-    static Joint at(const Body& b, const T* q, const SinCos<T>&, T* store) {
+    static Joint at(const BodyFor<T>& b, const T* q, const SinCos<T>&, T* store) {
         Mat3<T> R = rotation(q + b.iq + 3);
         Vec3<T> p = {q[b.iq], q[b.iq + 1], q[b.iq + 2]};
         if (!b.aligned) R = mat(b.R) * R, p = mat(b.R) * p;
@@ -270,7 +270,9 @@ struct Joint<Kind::Free, T> {
         write(p, store + 9);
         return {b, {R}, p};
     }
-    static Joint stored(const Body& b, const T* store) { return {b, {mat(store)}, {store[9], store[10], store[11]}}; }
+    static Joint stored(const BodyFor<T>& b, const T* store) {
+        return {b, {mat(store)}, {store[9], store[10], store[11]}};
+    }
 
     Vec3<T> p() const { return offset; }
     Spatial<T> rate(const T* qd) const {
@@ -322,7 +324,7 @@ inline Spatial<T> force_up(const J& joint, const Spatial<T>& f) {
 }
 
 template <class T>
-inline RigidInertia<double> inertia_of(const Body& b) {
+inline RigidInertia<RealOf<T>> inertia_of(const BodyFor<T>& b) {
     return {b.mass, vec(b.h), sym(b.I)};
 }
 

@@ -42,7 +42,7 @@ inline Motion<T> propagate(Work<T>& w, const T* q, const T* qd, const T* qdd, Mo
     const SinCos<T>* angles = path_angles(w, q);
     Motion<T> last = at_rest<T>();
     for (int k = 0; k < w.call.bodies.size; ++k) {
-        const Body& body = w.model.bodies[w.call.bodies[k]];
+        const BodyFor<T>& body = w.model.bodies[w.call.bodies[k]];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             T store[joint_words];
@@ -72,13 +72,13 @@ inline Motion<T> propagate(Work<T>& w, const T* q, const T* qd, const T* qdd, Mo
 // Pose of the one frame in call.frames, which is fixed in the last body of the path.
 template <class T>
 inline Placement<T> frame_on(const Work<T>& w, const Motion<T>& m) {
-    const FixedFrame& frame = w.model.frames[w.call.frames[0]];
+    const FrameFor<T>& frame = w.model.frames[w.call.frames[0]];
     return {m.at.R * mat(frame.R), m.at.p + m.at.R * vec(frame.p)};
 }
 
 // Calls f(k, column) for each degree of freedom of a body at (R, p), p from the reference point.
 template <class T, class F>
-inline void for_columns(const Body& body, const Mat3<T>& R, const Vec3<T>& p, F&& f) {
+inline void for_columns(const BodyFor<T>& body, const Mat3<T>& R, const Vec3<T>& p, F&& f) {
     const T store[joint_words] = {};
     visit(body.kind, [&](auto kind) {
         using J = Joint<decltype(kind)::value, T>;
@@ -112,7 +112,7 @@ template <class T>
 inline void place_list(Work<T>& w, const T* q, Placement<T>* placements) {
     const SinCos<T>* angles = path_angles(w, q);
     for (int k = 0; k < w.call.bodies.size; ++k) {
-        const Body& body = w.model.bodies[w.call.bodies[k]];
+        const BodyFor<T>& body = w.model.bodies[w.call.bodies[k]];
         place(body, parent_of(placements, body), q, angles[k], placements[w.call.bodies[k]]);
     }
 }

@@ -67,6 +67,7 @@ struct Lanes;
 
 template <>
 struct Lanes<double> {
+    using Real = double;
     static constexpr int count = 1;
     static double lane(double x, int) { return x; }
     static void set(double& x, int, double value) { x = value; }
@@ -82,6 +83,7 @@ struct Lanes<double> {
 
 template <>
 struct Lanes<Pack> {
+    using Real = double;
     static constexpr int count = lanes;
     static double lane(Pack x, int i) { return x[i]; }
     static void set(Pack& x, int i, double value) { x.v[i] = value; }
@@ -97,6 +99,16 @@ struct Lanes<Pack> {
     static Pack one_if_less(Pack a, Pack b) { return a.v < b.v ? Pack::Vector{} + 1.0 : Pack::Vector{}; }
     static Pack select(Pack condition, Pack a, Pack b) { return condition.v != 0 ? a.v : b.v; }
 };
+
+// The numbers of the lanes, and the robot in their precision: constants need no conversion where they are used.
+template <class T>
+using RealOf = typename Lanes<T>::Real;
+template <class T>
+using BodyFor = BodyOf<RealOf<T>>;
+template <class T>
+using FrameFor = FixedFrameOf<RealOf<T>>;
+template <class T>
+using ModelFor = ModelOf<RealOf<T>>;
 
 template <class T>
 struct SinCos {
@@ -152,7 +164,8 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline SinCos<T> sincos(T x) {
-    if (__builtin_expect(Lanes<T>::within(x, 1e5), 1)) return sincos_reduced(x);
+    constexpr double reducible = sizeof(RealOf<T>) == 8 ? 1e5 : 8192;
+    if (__builtin_expect(Lanes<T>::within(x, reducible), 1)) return sincos_reduced(x);
     return sincos_large(x);
 }
 

@@ -25,7 +25,7 @@ inline void place(const J& joint, const Placement<T>* parent, Placement<T>& resu
         result.R = joint.R.after(parent->R);
         result.p = parent->p + parent->R * joint.p();
     } else {
-        const Mat3<double> identity = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        const Mat3<RealOf<T>> identity = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
         const auto p = joint.p();
         result.R = joint.R.after(identity);
         result.p = {T(p.x), T(p.y), T(p.z)};
@@ -33,7 +33,7 @@ inline void place(const J& joint, const Placement<T>* parent, Placement<T>& resu
 }
 
 template <class T>
-inline void place(const Body& body, const Placement<T>* parent, const T* q, const SinCos<T>& angle,
+inline void place(const BodyFor<T>& body, const Placement<T>* parent, const T* q, const SinCos<T>& angle,
                   Placement<T>& result) {
     visit(body.kind, [&](auto kind) {
         T store[joint_words];
@@ -42,19 +42,19 @@ inline void place(const Body& body, const Placement<T>* parent, const T* q, cons
 }
 
 template <class T>
-inline const Placement<T>* parent_of(const Placement<T>* placements, const Body& body) {
+inline const Placement<T>* parent_of(const Placement<T>* placements, const BodyFor<T>& body) {
     return body.parent < 0 ? nullptr : placements + body.parent;
 }
 
 // Poses of all bodies and unit twists S of the degrees of freedom, in world axes about `origin`: the origin of the
 // first body. Calls placed(i) after each body.
 template <class T, class Placed>
-inline void place_columns(const Model& model, const T* q, SinCos<T>* angles, Placement<T>* at, Spatial<T>* S,
+inline void place_columns(const ModelFor<T>& model, const T* q, SinCos<T>* angles, Placement<T>* at, Spatial<T>* S,
                           Vec3<T>& origin, Placed&& placed) {
     joint_angles(model, q, angles);
     const int n = static_cast<int>(model.bodies.size());
     for (int i = 0; i < n; ++i) {
-        const Body& body = model.bodies[i];
+        const BodyFor<T>& body = model.bodies[i];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             T store[joint_words];
@@ -70,7 +70,7 @@ inline void place_columns(const Model& model, const T* q, SinCos<T>* angles, Pla
 
 // Pose of a frame, given those of the bodies.
 template <class T>
-inline Placement<T> place_frame(const FixedFrame& frame, const Placement<T>* bodies) {
+inline Placement<T> place_frame(const FrameFor<T>& frame, const Placement<T>* bodies) {
     if (frame.body < 0) {
         const Placement<T> w = world<T>();
         return {w.R * mat(frame.R), w.p + vec(frame.p)};
@@ -97,7 +97,7 @@ inline void place_all(Work<T>& w, const T* q, Placement<T>* placements) {
     auto* angles = w.template take_as<SinCos<T>>(n);
     joint_angles(w.model, q, angles);
     for (int i = 0; i < n; ++i) {
-        const Body& body = w.model.bodies[i];
+        const BodyFor<T>& body = w.model.bodies[i];
         place(body, parent_of(placements, body), q, angles[i], placements[i]);
     }
 }

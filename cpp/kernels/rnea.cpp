@@ -2,6 +2,8 @@
 // R. Featherstone, Rigid Body Dynamics Algorithms, 2008, table 5.1.
 #include "kernels/rnea.hpp"
 
+#include "kernels/float_pack.hpp"
+
 namespace kinodyn::KINODYN_TARGET {
 
 struct Rnea {
@@ -24,6 +26,7 @@ struct Bias {
 
 constexpr KernelEntry entries[] = {
     {"rnea", run<Rnea>},
+    {"rnea_float32", run<Rnea, FloatPack>},
     {"bias", run<Bias>},
 };
 extern const KernelList rnea_kernels;

@@ -7,7 +7,7 @@
 namespace kinodyn::KINODYN_TARGET {
 
 template <class T>
-inline Vec3<T> minus_gravity(const Model& model) {
+inline Vec3<T> minus_gravity(const ModelFor<T>& model) {
     return {T(-model.gravity[0]), T(-model.gravity[1]), T(-model.gravity[2])};
 }
 
@@ -18,7 +18,7 @@ inline void for_wrenches(Work<T>& w, const T* q, F&& add) {
     auto* placements = w.template take_as<Placement<T>>(w.model.bodies.size());
     place_all(w, q, placements);
     for (int k = 0; k < w.call.wrench_frames.size; ++k) {
-        const FixedFrame& frame = w.model.frames[w.call.wrench_frames[k]];
+        const FrameFor<T>& frame = w.model.frames[w.call.wrench_frames[k]];
         if (frame.body < 0) continue;  // wrenches on the world have no effect
         const T* x = w.in[w.call.first_wrench() + k];
         const Mat3<T>& R = placements[frame.body].R;
@@ -45,12 +45,12 @@ struct Recursion {
 
 // Forward pass: velocities, accelerations with gravity as an upward acceleration of the world, wrenches.
 template <bool with_a, class T>
-inline void rnea_forward_pass(const Model& model, Recursion<T>& r, const T* q, const T* qd, const T* qdd) {
+inline void rnea_forward_pass(const ModelFor<T>& model, Recursion<T>& r, const T* q, const T* qd, const T* qdd) {
     const Vec3<T> up = minus_gravity<T>(model);
     const int n = static_cast<int>(model.bodies.size());
     joint_angles(model, q, r.angles);
     for (int i = 0; i < n; ++i) {
-        const Body& body = model.bodies[i];
+        const BodyFor<T>& body = model.bodies[i];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             const J joint = J::at(body, q, r.angles[i], r.joints + joint_words * i);
@@ -77,10 +77,10 @@ inline void rnea_forward_pass(const Model& model, Recursion<T>& r, const T* q, c
 
 // Backward pass: the torque of each joint, and the wrench that it transmits to the parent.
 template <class T>
-inline void rnea_backward_pass(const Model& model, Recursion<T>& r, T* tau) {
+inline void rnea_backward_pass(const ModelFor<T>& model, Recursion<T>& r, T* tau) {
     for (int k = 0; k < model.nv; ++k) tau[k] = 0.0;
     for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
-        const Body& body = model.bodies[i];
+        const BodyFor<T>& body = model.bodies[i];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             const J joint = J::stored(body, r.joints + joint_words * i);

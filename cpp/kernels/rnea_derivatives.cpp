@@ -5,10 +5,11 @@
 // body before the joint. (S. Singh, R. Russell, P. Wensing, "Efficient analytical derivatives of rigid-body dynamics
 // using spatial vector algebra", RA-L 2022, eqs. 26-31, extended here to compact Coriolis terms.)
 #include "kernels/body_motion.hpp"
+#include "kernels/tree_inverse.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Fills dq, dv and M (nv x nv each) for a BodyMotion after gather(); armature and damping included.
+// Fills dq, dv and, with_M, M (nv x nv each) for a BodyMotion after gather(); armature and damping included.
 template <class T>
 struct Gradient {
     Spatial<T>*p_dot, *p_ddot, *rate;  // by column: P', P'', and S' + P'
@@ -20,17 +21,18 @@ struct Gradient {
                 w.template take_as<Spatial<T>>(n)};
     }
 
+    template <bool with_M>
     void fill(const Model& model, const BodyMotion<T>& m, T* dq, T* dv, T* M) {
         for (int c = 0; c < model.ncolumns; ++c) carry(model, m, c);
         clear_if_shared(model, dq);
         clear_if_shared(model, dv);
-        clear_if_shared(model, M);
+        if constexpr (with_M) clear_if_shared(model, M);
         for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i)
             for (int c = model.bodies[i].column; c < model.bodies[i].column + dofs(model.bodies[i].kind); ++c)
-                fill_column(model, m, i, c, dq, dv, M);
+                fill_column<with_M>(model, m, i, c, dq, dv, M);
         const long nv = model.nv;
         for (long k = 0; k < nv; ++k) {
-            M[k * nv + k] += model.armature[k];
+            if constexpr (with_M) M[k * nv + k] += model.armature[k];
             dv[k * nv + k] += model.damping[k];
         }
     }
@@ -50,6 +52,7 @@ struct Gradient {
         rate[c] = cross_motion(m.v[i], S) + p_dot[c];
     }
 
+    template <bool with_M>
     void fill_column(const Model& model, const BodyMotion<T>& m, int i, int c, T* dq, T* dv, T* M) const {
         const auto& S = m.world.S;
         const auto& I = m.world.I[i];
@@ -66,12 +69,12 @@ struct Gradient {
             // within one joint the axes rotate with the body, which cancels the term of f
             put(model, dq[column * nv + row], dot(S[d], d >= body.column ? own_q : all_q));
             put(model, dv[column * nv + row], dot(S[d], all_v));
-            const T inertia = dot(S[d], F);
-            put(model, M[column * nv + row], inertia);
+            const T inertia = with_M ? dot(S[d], F) : T(0.0);
+            if constexpr (with_M) put(model, M[column * nv + row], inertia);
             if (d == c) return;
             put(model, dq[row * nv + column], dot(F, p_ddot[d]) + dot(G, p_dot[d].ang));
             put(model, dv[row * nv + column], dot(F, rate[d]) + dot(G, S[d].ang));
-            put(model, M[row * nv + column], inertia);
+            if constexpr (with_M) put(model, M[row * nv + column], inertia);
         });
     }
 };
@@ -87,7 +90,7 @@ struct RneaDerivatives {
         m.world.place_all(w.model, w.in[0]);
         m.move(w.model, w.in[1], w.in[2]);
         m.gather(w.model);
-        gradient.fill(w.model, m, w.out[0], w.out[1], w.out[2]);
+        gradient.template fill<true>(w.model, m, w.out[0], w.out[1], w.out[2]);
     }
 };
 
@@ -96,7 +99,8 @@ struct AbaDerivatives {
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long nv = c.model->nv;
-        return BodyMotion<double>::words(*c.model) + Gradient<double>::words(*c.model) + nv * nv + nv;
+        return BodyMotion<double>::words(*c.model) + Gradient<double>::words(*c.model) + nv * nv + nv +
+               12 * static_cast<long>(c.model->bodies.size());
     }
 
     template <class T>
@@ -111,35 +115,55 @@ struct AbaDerivatives {
 
         m.world.place_all(model, w.in[0]);
         m.move(model, w.in[1], nullptr);
-        bias_from(model, m, w.in[1], a);
-        for (long k = 0; k < nv; ++k) a[k] = w.in[2][k] - a[k];
+        for (int k = 0; k < nv; ++k) a[k] = w.in[2][k] - model.damping[k] * w.in[1][k];
+        subtract_bias(model, m, a);
+        for (long k = 0; k < nv * nv; ++k) dq[k] = dv[k] = 0.0;
         m.world.mass_matrix(model, H);
         factor(w, H);
-        solve_factored(model, H, a, 1);
+        solve_factored(model, H, a);
+        accelerate(w, m, a);
 
-        // again with the known acceleration, which needs the inertias of single bodies again
-        for (std::size_t i = 0; i < model.bodies.size(); ++i)
-            m.world.I[i] = World<T>::inertia_at(model.bodies[i], m.world.at[i]);
-        m.move(model, w.in[1], a);
-        m.gather(model);
-        for (long k = 0; k < nv * nv; ++k) dq[k] = dv[k] = 0.0;
-        gradient.fill(model, m, dq, dv, inverse);
-        for (long k = 0; k < nv * nv; ++k) inverse[k] = 0.0;
-        for (long k = 0; k < nv; ++k) inverse[k * nv + k] = 1.0;
-        solve_factored(model, H, dq, nv, -1);
-        solve_factored(model, H, dv, nv, -1);
-        solve_factored(model, H, inverse, nv, 1, true);
+        gradient.template fill<false>(model, m, dq, dv, nullptr);
+        const TreeInverse<T> tree(model, H);
+        tree.solve_negated(dq, dv);
+        tree.invert(inverse);
     }
 
-    // Torques for the accelerations in m; sums f over subtrees.
+    // Sums wrenches and Coriolis operators over subtrees, and subtracts the torques of the wrenches from tau.
     template <class T>
-    static void bias_from(const Model& model, BodyMotion<T>& m, const T* qd, T* tau) {
-        for (int k = 0; k < model.nv; ++k) tau[k] = model.damping[k] * qd[k];
+    static void subtract_bias(const Model& model, BodyMotion<T>& m, T* tau) {
         for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
             const Body& body = model.bodies[i];
             for (int c = body.column; c < body.column + dofs(body.kind); ++c)
-                tau[model.column_iv[c]] += dot(m.world.S[c], m.f[i]);
-            if (body.parent >= 0) m.f[body.parent] += m.f[i];
+                tau[model.column_iv[c]] -= dot(m.world.S[c], m.f[i]);
+            if (body.parent < 0) continue;
+            m.B[body.parent] += m.B[i];
+            m.f[body.parent] += m.f[i];
+        }
+    }
+
+    // Adds the effect of the joints' accelerations to the accelerations of the bodies and to the wrenches, which are
+    // sums over subtrees like the inertias.
+    template <class T>
+    static void accelerate(Work<T>& w, BodyMotion<T>& m, const T* qdd) {
+        const Model& model = w.model;
+        const int n = static_cast<int>(model.bodies.size());
+        auto* gain = w.template take_as<Spatial<T>>(n);
+        auto* wrench = w.template take_as<Spatial<T>>(n);
+        const Vec3<T> zero = {0.0, 0.0, 0.0};
+        for (int i = 0; i < n; ++i) {
+            const Body& body = model.bodies[i];
+            gain[i] = body.parent < 0 ? Spatial<T>{zero, zero} : gain[body.parent];
+            // a body's own share is the inertia of its subtree less those of its children's, which they subtract
+            for (int c = body.column; c < body.column + dofs(body.kind); ++c)
+                gain[i] += qdd[model.column_iv[c]] * m.world.S[c];
+            m.a[i] += gain[i];
+            wrench[i] = m.world.I[i] * gain[i];
+            if (body.parent >= 0) wrench[body.parent] -= m.world.I[i] * gain[body.parent];
+        }
+        for (int i = n - 1; i >= 0; --i) {
+            m.f[i] += wrench[i];
+            if (model.bodies[i].parent >= 0) wrench[model.bodies[i].parent] += wrench[i];
         }
     }
 };

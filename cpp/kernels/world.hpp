@@ -28,11 +28,11 @@ struct World {
                 {T(0.0), T(0.0), T(0.0)}};
     }
 
-    void place_all(const Model& model, const T* q) {
+    void place_all(const ModelFor<T>& model, const T* q) {
         place_columns(model, q, angles, at, S, origin, [&](int i) { I[i] = inertia_at(model.bodies[i], at[i]); });
     }
 
-    static RigidInertia<T> inertia_at(const Body& body, const Placement<T>& at) {
+    static RigidInertia<T> inertia_at(const BodyFor<T>& body, const Placement<T>& at) {
         const Vec3<T> h = at.R * vec(body.h);
         RigidInertia<T> result = {T(body.mass), h + body.mass * at.p, rotate(at.R, sym(body.I))};
         parallel_axis(result.I, at.p, h, T(body.mass));
@@ -40,20 +40,20 @@ struct World {
     }
 
     // Sums inertias over subtrees.
-    void gather(const Model& model) {
+    void gather(const ModelFor<T>& model) {
         for (int i = static_cast<int>(model.bodies.size()) - 1; i > 0; --i)
             if (model.bodies[i].parent >= 0) I[model.bodies[i].parent] += I[i];
     }
 
     // Full symmetric mass matrix with armature; leaves subtree inertias in I. Entries outside the sparsity pattern
     // are not written unless joints share coordinates: they are zero already.
-    void mass_matrix(const Model& model, T* M) {
+    void mass_matrix(const ModelFor<T>& model, T* M) {
         gather(model);
         const long nv = model.nv;
         if (model.mimic)
             for (long k = 0; k < nv * nv; ++k) M[k] = 0.0;
         for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
-            const Body& body = model.bodies[i];
+            const BodyFor<T>& body = model.bodies[i];
             for (int c = body.column; c < body.column + dofs(body.kind); ++c) {
                 const Spatial<T> F = I[i] * S[c];
                 const long row = model.column_iv[c];
@@ -75,10 +75,10 @@ struct World {
 
     // Calls f(d) for column c of body i, the earlier columns of that body, and all columns of its ancestors.
     template <class F>
-    static void for_ancestors(const Model& model, int i, int c, F&& f) {
+    static void for_ancestors(const ModelFor<T>& model, int i, int c, F&& f) {
         for (int d = c; d >= model.bodies[i].column; --d) f(d);
         for (int b = model.bodies[i].parent; b >= 0; b = model.bodies[b].parent) {
-            const Body& body = model.bodies[b];
+            const BodyFor<T>& body = model.bodies[b];
             for (int d = body.column + dofs(body.kind) - 1; d >= body.column; --d) f(d);
         }
     }
@@ -103,53 +103,20 @@ inline void factor(Work<T>& w, T* H) {
     factor_tree(H, w.model.nv, w.model.dof_parent.data(),
                 [&](long k, const T& d) { w.check_pivot(d, static_cast<int>(k)); });
 }
-// x = H^-1 x, given factor_tree(H).
+// Solves M x = b in place, given factor(M). The current sum stays in a register.
 template <class T>
-inline void solve_tree(const T* H, long n, const int* parent, T* x) {
-    for (long i = n - 1; i >= 0; --i)
-        for (long j = parent[i]; j >= 0; j = parent[j]) x[j] -= H[i * n + j] * x[i];
-    for (long i = 0; i < n; ++i) {
-        T sum = x[i] / H[i * n + i];
-        for (long j = parent[i]; j >= 0; j = parent[j]) sum -= H[i * n + j] * x[j];
-        x[i] = sum;
-    }
-}
-
-// Solves for n adjacent columns of x, whose rows are `stride` apart, and multiplies by `sign`. The current row
-// stays in registers. Rows from `rows` on are zero on entry.
-template <int n, class T>
-inline void solve_columns(const Model& model, const T* H, T* x, long stride, double sign, long rows) {
+inline void solve_factored(const ModelFor<T>& model, const T* H, T* x) {
     const long nv = model.nv;
-    T row[n];
-    for (long j = rows - 1; j >= 0; --j) {  // L^T y = b: the subtree of a degree of freedom is contiguous
-        for (int c = 0; c < n; ++c) row[c] = x[j * stride + c];
-        const long end = model.dof_end[j] < rows ? model.dof_end[j] : rows;
-        for (long i = j + 1; i < end; ++i) {
-            const T l = H[i * nv + j];
-            for (int c = 0; c < n; ++c) row[c] -= l * x[i * stride + c];
-        }
-        for (int c = 0; c < n; ++c) x[j * stride + c] = row[c];
+    for (long j = nv - 1; j >= 0; --j) {  // L^T y = b: the subtree of a degree of freedom is contiguous
+        T sum = x[j];
+        for (long i = j + 1; i < model.dof_end[j]; ++i) sum -= H[i * nv + j] * x[i];
+        x[j] = sum;
     }
     for (long i = 0; i < nv; ++i) {  // D L x = y
-        const T inverse = sign / H[i * nv + i];
-        for (int c = 0; c < n; ++c) row[c] = x[i * stride + c] * inverse;
-        for (long j = model.dof_parent[i]; j >= 0; j = model.dof_parent[j]) {
-            const T l = H[i * nv + j];
-            for (int c = 0; c < n; ++c) row[c] -= l * x[j * stride + c];
-        }
-        for (int c = 0; c < n; ++c) x[i * stride + c] = row[c];
+        T sum = x[i] / H[i * nv + i];
+        for (long j = model.dof_parent[i]; j >= 0; j = model.dof_parent[j]) sum -= H[i * nv + j] * x[j];
+        x[i] = sum;
     }
-}
-
-// Solves M x = sign * b in place for `columns` right-hand sides, x of shape (nv, columns), given factor(M). With
-// `identity`, b is the identity matrix, whose columns are zero below the diagonal.
-template <class T>
-inline void solve_factored(const Model& model, const T* H, T* x, long columns, double sign = 1, bool identity = false) {
-    const auto rows = [&](long last) { return identity ? last : static_cast<long>(model.nv); };
-    long c = 0;
-    for (; c + 8 <= columns; c += 8) solve_columns<8>(model, H, x + c, columns, sign, rows(c + 8));
-    for (; c + 4 <= columns; c += 4) solve_columns<4>(model, H, x + c, columns, sign, rows(c + 4));
-    for (; c < columns; ++c) solve_columns<1>(model, H, x + c, columns, sign, rows(c + 1));
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

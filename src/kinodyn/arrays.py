@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array: TypeAlias = NDArray[np.float64]
+Array32: TypeAlias = NDArray[np.float32]
 Mask: TypeAlias = NDArray[np.bool_]
+
+# The precision of a batch; `np.float64` is accepted too, but types cannot tell it from `np.float32` in overloads
+Float32: TypeAlias = type[np.float32] | Literal["float32"]
+Float64: TypeAlias = Literal["float64"]
 
 # The frame in which twists, Jacobians and accelerations are expressed; "aligned" is short for "local_world_aligned".
 Reference: TypeAlias = Literal["local_world_aligned", "aligned", "local", "world"]

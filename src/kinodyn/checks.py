@@ -12,13 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
-from kinodyn.arrays import Array, MatrixLike, Reference
+from kinodyn.arrays import Array, Float32, Float64, MatrixLike, Reference
 from kinodyn.errors import InputError, SingularError, unknown_name
 
 Item = TypeVar("Item")
 
 UNIT_TOLERANCE = 1e-6
 MANY = 5000  # numbers
+IS_FLOAT32: dict[object, bool] = {
+    np.float32: True,
+    "float32": True,
+    np.float64: False,
+    "float64": False,
+    float: False,
+}
 MAX_MAGNITUDE = 1e60  # Products of several such numbers still fit in a double, so that no NaN can come out.
 
 
@@ -54,6 +61,14 @@ def _is_bounded(array: Array) -> bool:
         return bool(array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE)
     # the sum of squares is fast to compute, and finite and small only if all numbers are
     return bool(np.vdot(array, array) <= MAX_MAGNITUDE) or bool((np.abs(array) <= MAX_MAGNITUDE).all())
+
+
+def is_float32(dtype: Float32 | Float64) -> bool:
+    """Return whether a dtype is float32, not float64; raise an error if it is neither."""
+    try:
+        return IS_FLOAT32[dtype.type if isinstance(dtype, np.dtype) else dtype]
+    except (KeyError, TypeError) as cause:  # TypeError: it cannot be a key
+        raise InputError(f"dtype must be float32 or float64, got {shown(dtype)}") from cause
 
 
 def vector(what: str, value: ArrayLike, size: int) -> Array:

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, Array32, Float32, Float64
+from kinodyn.checks import is_float32
 from kinodyn.display import displayed
 from kinodyn.model.robot import Robot, require_robot
 
 Wrenches = Mapping[str, ArrayLike]
 
 
+@overload
+def inverse(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    wrenches: Wrenches | None = ...,
+    *,
+    dtype: Float64 | None = ...,
+    out: Array | None = ...,
+) -> Array: ...
+@overload
+def inverse(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    wrenches: Wrenches | None = ...,
+    *,
+    dtype: Float32,
+    out: Array32 | None = ...,
+) -> Array32: ...
 def inverse(
     robot: Robot,
     q: ArrayLike,
@@ -23,8 +47,9 @@ def inverse(
     a: ArrayLike,
     wrenches: Wrenches | None = None,
     *,
-    out: Array | None = None,
-) -> Array:
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the generalised forces for a motion by the recursive Newton-Euler algorithm (RNEA).
 
     Parameters
@@ -33,6 +58,8 @@ def inverse(
     q, v, a : (..., nq), (..., nv), (..., nv)
     wrenches : mapping of frame -> (..., 6), optional
         External force [N] and moment [N m] at the frame's origin, in world axes.
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
@@ -43,9 +70,33 @@ def inverse(
     -----
     Featherstone 2008, table 5.1.
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.rnea_float32(robot, q, v, a, wrenches, out)
     return _core.rnea(robot, q, v, a, wrenches, out)
 
 
+@overload
+def forward(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Wrenches | None = ...,
+    *,
+    dtype: Float64 | None = ...,
+    out: Array | None = ...,
+) -> Array: ...
+@overload
+def forward(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Wrenches | None = ...,
+    *,
+    dtype: Float32,
+    out: Array32 | None = ...,
+) -> Array32: ...
 def forward(
     robot: Robot,
     q: ArrayLike,
@@ -53,8 +104,9 @@ def forward(
     tau: ArrayLike,
     wrenches: Wrenches | None = None,
     *,
-    out: Array | None = None,
-) -> Array:
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the acceleration under generalised forces by the articulated-body algorithm (ABA).
 
     Parameters
@@ -63,6 +115,8 @@ def forward(
     q, v : (..., nq), (..., nv)
     tau : (..., nv) [N m or N]
     wrenches : as for `inverse`
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
@@ -78,16 +132,30 @@ def forward(
     -----
     Featherstone 2008, table 7.1. Robots with mimic joints are solved through the mass matrix.
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.aba_float32(robot, q, v, tau, wrenches, out)
     return _core.aba(robot, q, v, tau, wrenches, out)
 
 
-def mass_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
+@overload
+def mass_matrix(robot: Robot, q: ArrayLike, *, dtype: Float64 | None = ..., out: Array | None = ...) -> Array: ...
+@overload
+def mass_matrix(robot: Robot, q: ArrayLike, *, dtype: Float32, out: Array32 | None = ...) -> Array32: ...
+def mass_matrix(
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the mass matrix by the composite-rigid-body algorithm (CRBA).
 
     Parameters
     ----------
     robot : Robot
     q : (..., nq)
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
@@ -99,6 +167,8 @@ def mass_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Arra
     -----
     Featherstone 2008, table 6.2.
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.crba_float32(robot, q, out)
     return _core.crba(robot, q, out)
 
 

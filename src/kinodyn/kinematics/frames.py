@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.arrays import Array, Reference
-from kinodyn.checks import one_of
+from kinodyn.arrays import Array, Array32, Float32, Float64, Reference
+from kinodyn.checks import is_float32, one_of
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import analytic_map
 
 
-def pose(robot: Robot, q: ArrayLike, frame: str | int, *, out: Array | None = None) -> Array:
+@overload
+def pose(
+    robot: Robot, q: ArrayLike, frame: str | int, *, dtype: Float64 | None = ..., out: Array | None = ...
+) -> Array: ...
+@overload
+def pose(robot: Robot, q: ArrayLike, frame: str | int, *, dtype: Float32, out: Array32 | None = ...) -> Array32: ...
+def pose(
+    robot: Robot,
+    q: ArrayLike,
+    frame: str | int,
+    *,
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the pose of one frame in the world.
 
     Parameters
@@ -23,6 +36,8 @@ def pose(robot: Robot, q: ArrayLike, frame: str | int, *, out: Array | None = No
     robot : Robot
     q : (..., nq)
     frame : str or int
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
@@ -36,10 +51,32 @@ def pose(robot: Robot, q: ArrayLike, frame: str | int, *, out: Array | None = No
     >>> kd.kinematics.pose(robot, [0.0, 0.0], "link2")[:3, 3]
     array([2., 0., 0.])
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.pose_float32(robot, q, frame, out)
     return _core.pose(robot, q, frame, out)
 
 
-def poses(robot: Robot, q: ArrayLike, *, frames: Sequence[str | int] | None = None, out: Array | None = None) -> Array:
+@overload
+def poses(
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    frames: Sequence[str | int] | None = ...,
+    dtype: Float64 | None = ...,
+    out: Array | None = ...,
+) -> Array: ...
+@overload
+def poses(
+    robot: Robot, q: ArrayLike, *, frames: Sequence[str | int] | None = ..., dtype: Float32, out: Array32 | None = ...
+) -> Array32: ...
+def poses(
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    frames: Sequence[str | int] | None = None,
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the poses of all frames, or of some.
 
     Parameters
@@ -48,23 +85,48 @@ def poses(robot: Robot, q: ArrayLike, *, frames: Sequence[str | int] | None = No
     q : (..., nq)
     frames
         Names or indices of the n frames; all in the order of `robot.frame_names` if not given.
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
     -------
     T_world_frame : (..., n, 4, 4) array
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.poses_float32(robot, q, frames, out)
     return _core.poses(robot, q, frames, out)
 
 
+@overload
+def jacobian(
+    robot: Robot,
+    q: ArrayLike,
+    frame: str | int,
+    *,
+    reference: Reference = ...,
+    dtype: Float64 | None = ...,
+    out: Array | None = ...,
+) -> Array: ...
+@overload
+def jacobian(
+    robot: Robot,
+    q: ArrayLike,
+    frame: str | int,
+    *,
+    reference: Reference = ...,
+    dtype: Float32,
+    out: Array32 | None = ...,
+) -> Array32: ...
 def jacobian(
     robot: Robot,
     q: ArrayLike,
     frame: str | int,
     *,
     reference: Reference = "local_world_aligned",
-    out: Array | None = None,
-) -> Array:
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the geometric Jacobian of a frame.
 
     Parameters
@@ -73,6 +135,8 @@ def jacobian(
     q : (..., nq)
     frame : str or int
     reference : "local_world_aligned", "local" or "world"
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
@@ -80,6 +144,8 @@ def jacobian(
     J : (..., 6, nv) array
         The twist of the frame, linear first, is `J @ v`.
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.jacobian_float32(robot, q, frame, reference, out)
     return _core.jacobian(robot, q, frame, reference, out)
 
 
@@ -238,19 +304,33 @@ def acceleration(
     return _core.acceleration(robot, q, v, a, frame, reference, kind == "classical", out)
 
 
-def com(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
+@overload
+def com(robot: Robot, q: ArrayLike, *, dtype: Float64 | None = ..., out: Array | None = ...) -> Array: ...
+@overload
+def com(robot: Robot, q: ArrayLike, *, dtype: Float32, out: Array32 | None = ...) -> Array32: ...
+def com(
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    dtype: Float32 | Float64 | None = None,
+    out: Any = None,
+) -> Any:
     """Compute the centre of mass (CoM) of all moving links.
 
     Parameters
     ----------
     robot : Robot
     q : (..., nq)
+    dtype : float64 or float32, optional
+        Precision of arguments, arithmetic and result; see "Single precision" on the page "Conventions".
     out : array, optional
 
     Returns
     -------
     p_world_com : (..., 3) array [m]
     """
+    if dtype is not None and is_float32(dtype):
+        return _core.com_float32(robot, q, out)
     return _core.com(robot, q, out)
 
 

@@ -1,0 +1,156 @@
+// The inverse of the mass matrix, and its products with matrices that have the sparsity of the tree: column c is zero
+// except in the rows of degrees of freedom on a path to the root with c, which are the ancestors of c and its subtree.
+//
+// Columns are solved for in blocks, so wide that their sums fill the registers: several sums hide the latency of each.
+// One state uses the lanes of packs for neighbouring columns.
+#pragma once
+
+#include "kernels/world.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+template <class T>
+class TreeInverse {
+  public:
+    // `factor` is M = L^T D L as in world.hpp.
+    TreeInverse(const Model& model, const T* factor) : model_(model), H_(factor), nv_(model.nv) {}
+
+    // b = -M^-1 b and c = -M^-1 c, matrices with nv columns and the sparsity of the tree.
+    void solve_negated(T* b, T* c) const {
+        T* const x[2] = {b, c};
+        for_column_blocks<2>([&](auto block, long first) {
+            using B = decltype(block);
+            long last = first + B::columns;
+            for (long k = first; k < first + B::columns; ++k)
+                last = model_.dof_end[k] > last ? model_.dof_end[k] : last;
+            reduce<B>(x, first, last);
+            expand<B>(x, first, 0, last, -1.0);
+        });
+    }
+
+    // out = M^-1. By symmetry, each block of columns needs the rows from its first on only.
+    void invert(T* out) const {
+        T* const x[1] = {out};
+        for_column_blocks<1>([&](auto block, long first) {
+            using B = decltype(block);
+            const long last = first + B::columns;
+            put_identity(out, first, last);
+            reduce<B>(x, first, last);
+            for (long j = 0; j < first; ++j)
+                for (long c = first; c < last; ++c) out[j * nv_ + c] = out[c * nv_ + j];
+            expand<B>(x, first, first, last, 1.0);
+        });
+    }
+
+  private:
+    // A pack at any address: memcpy would store it in halves, which delays its next load.
+    typedef double Unaligned __attribute__((vector_size(8 * KINODYN_LANES), aligned(8), may_alias));
+
+    // n neighbours in a row of each matrix; an element E is a T, or a pack of several.
+    template <class E, int n, int matrices>
+    struct Block {
+        static constexpr long step = sizeof(E) / sizeof(T), columns = n * step;
+        using Matrices = T* const[matrices];
+        E value[matrices][n];
+
+        void clear() {
+            for (auto& row : value)
+                for (E& element : row) element = 0.0;
+        }
+        void load(const Matrices& x, long at) {
+            for (int m = 0; m < matrices; ++m)
+                for (int c = 0; c < n; ++c) value[m][c] = element(x[m] + at + step * c);
+        }
+        void subtract(const T& factor, const Matrices& x, long at) {
+            for (int m = 0; m < matrices; ++m)
+                for (int c = 0; c < n; ++c) value[m][c] -= factor * element(x[m] + at + step * c);
+        }
+        void scale(const T& factor) {
+            for (int m = 0; m < matrices; ++m)
+                for (int c = 0; c < n; ++c) value[m][c] *= factor;
+        }
+        void store(const Matrices& x, long at) const {
+            for (int m = 0; m < matrices; ++m)
+                for (int c = 0; c < n; ++c) put(x[m] + at + step * c, value[m][c]);
+        }
+        static E element(const T* at) {
+            if constexpr (step == 1)
+                return *at;
+            else
+                return Pack::Vector(*reinterpret_cast<const Unaligned*>(at));
+        }
+        static void put(T* at, const E& element) {
+            if constexpr (step == 1)
+                *at = element;
+            else
+                *reinterpret_cast<Unaligned*>(at) = element.v;
+        }
+    };
+
+    // Calls f(block, first column) for blocks that cover all columns.
+    template <int matrices, class F>
+    void for_column_blocks(F&& f) const {
+        constexpr int widest = (Lanes<T>::count == 1 ? 4 : 8) / matrices;
+        long first = 0;
+        cover<Block<Pack, widest, matrices>>(first, f);
+        cover<Block<Pack, widest / 2, matrices>>(first, f);
+        cover<Block<Pack, 1, matrices>>(first, f);
+        cover<Block<T, 2, matrices>>(first, f);
+        cover<Block<T, 1, matrices>>(first, f);
+    }
+    template <class B, class F>
+    void cover(long& first, F&& f) const {
+        for (; first + B::columns <= nv_; first += B::columns) f(B{}, first);
+    }
+
+    // Columns first .. last of the identity matrix, in the rows that `reduce` reads.
+    void put_identity(T* x, long first, long last) const {
+        const auto clear = [&](long j) {
+            for (long c = first; c < last; ++c) x[j * nv_ + c] = 0.0;
+        };
+        for (long j = first; j < last; ++j) clear(j), x[j * (nv_ + 1)] = 1.0;
+        for (long j = model_.dof_parent[first]; j >= 0; j = model_.dof_parent[j]) clear(j);
+    }
+
+    // x = L^-T x for a block of columns from `first` on, whose rows are zero from `last` on and, before `first`, unless
+    // they are ancestors of it.
+    template <class B>
+    void reduce(const typename B::Matrices& x, long first, long last) const {
+        for (long j = last - 1; j >= first; --j) reduce_row<B>(x, first, j, last);
+        for (long j = model_.dof_parent[first]; j >= 0; j = model_.dof_parent[j]) reduce_row<B>(x, first, j, last);
+    }
+    template <class B>
+    void reduce_row(const typename B::Matrices& x, long first, long j, long last) const {
+        B sum;
+        sum.load(x, j * nv_ + first);
+        for (long i = model_.dof_parent[first]; i > j; i = model_.dof_parent[i])
+            sum.subtract(H_[i * nv_ + j], x, i * nv_ + first);
+        const long end = model_.dof_end[j] < last ? model_.dof_end[j] : last;
+        for (long i = j < first ? first : j + 1; i < end; ++i) sum.subtract(H_[i * nv_ + j], x, i * nv_ + first);
+        sum.store(x, j * nv_ + first);
+    }
+
+    // x = sign (D L)^-1 x for a block of columns from `first` on, in the rows from `row` on; those before are solved,
+    // and those from `last` on are zero, whatever the memory holds.
+    template <class B>
+    void expand(const typename B::Matrices& x, long first, long row, long last, double sign) const {
+        for (long i = row; i < nv_; ++i) {
+            B sum;
+            if (i < last) {
+                sum.load(x, i * nv_ + first);
+                sum.scale(sign / H_[i * (nv_ + 1)]);
+            } else {
+                sum.clear();
+            }
+            for (long j = model_.dof_parent[i]; j >= 0; j = model_.dof_parent[j])
+                sum.subtract(H_[i * nv_ + j], x, j * nv_ + first);
+            sum.store(x, i * nv_ + first);
+        }
+    }
+
+    const Model& model_;
+    const T* H_;
+    const long nv_;
+};
+
+}  // namespace kinodyn::KINODYN_TARGET
