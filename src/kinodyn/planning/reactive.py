@@ -258,6 +258,8 @@ class ReactiveMotion:
         level = self._safety.level(motion, spheres)
         if level == 1 and self._safety.level(until(ahead, self.horizon), spheres) > (ahead.duration < self.horizon):
             level = 2  # it leaves before the obstacle arrives, instead of waiting at the goal
+        if level < 2 and self._safety.level(ahead, spheres) == 2:
+            motion, level = ahead, 2  # next to an obstacle, where a stop would leave the path and touch it
         return _Choice(motion, level, "following")
 
     def _continued(self, spheres: np.ndarray, t1: float) -> _Choice:
