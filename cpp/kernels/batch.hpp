@@ -403,10 +403,10 @@ constexpr long max_pack_words = 256L << 20 >> 5;  // 256 MB of packs of four
 template <class Algorithm, class T = Pack>
 void run(const Call& call, long begin, long end, Fault& fault) {
     // by the size of the call, not of this range: how a batch is divided among threads must not change the results
-    const bool too_large = Packs<Algorithm, T>::words(call) > max_pack_words;
+    const auto too_large = [&] { return Packs<Algorithm, T>::words(call) > max_pack_words; };
     if constexpr (sizeof(RealOf<T>) == sizeof(double)) {
-        if (call.count == 1 || too_large) return run_each<Algorithm>(call, begin, end, fault);
-    } else if (too_large) {
+        if (call.count == 1 || too_large()) return run_each<Algorithm>(call, begin, end, fault);
+    } else if (too_large()) {
         fault = {FaultKind::TooLarge, begin, 0, 0};
         return;
     }

@@ -192,6 +192,8 @@ def seed_number(value: object) -> int:
 
 def integer(what: str, value: object, least: int = 0, most: int | None = None) -> int:
     """Return one integer from `least` to `most`, or raise."""
+    if type(value) is int and least <= value and (most is None or value <= most):
+        return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         number = int(value)
         if least <= number and (most is None or number <= most):

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
-from kinodyn.checks import flag
 from kinodyn.errors import InputError
 from kinodyn.ik.free import FreeSolutions
 from kinodyn.ik.optimise import optimise
@@ -20,9 +19,8 @@ from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import CONVERGED, SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.space import INFINITE_LIMIT, LIMIT_TOLERANCE, space_of
 from kinodyn.layouts import codes, constant, layout
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 
-MAPPING = (dict, Mapping)  # isinstance is faster for a dict than for Mapping
 MAX_FRAMES = (int(constant("max_inputs")) - 4) // 2  # a call of the core has two inputs for each frame, and four others
 CONVERGENCE_FRACTION = 0.9  # iterations stop at this fraction of the tolerance, as a reserve for rounding
 TARGETS_PER_CLOCK_CHECK = 512  # targets solved between two checks of the time limit
@@ -36,6 +34,9 @@ class Method:
     iterations: int
     progress: float = 0.02  # stalled if the error decreases by less than this fraction six times in a row
     damping: float = 0.1  # proportional to the error; 0 for best effort
+
+    def __hash__(self) -> int:  # a key of caches in every call: faster than the hash of all fields
+        return hash(self.rule)
 
     @property
     def in_core(self) -> bool:
@@ -57,7 +58,7 @@ BEST_EFFORT = Method("levenberg_marquardt", 500, progress=1e-9, damping=0.0)
 
 
 class Problem:
-    """Validated targets and weights, in the layout of the core."""
+    """Targets and weights, in the layout of the core; types of arguments are checked before, values here."""
 
     def __init__(
         self,
@@ -68,8 +69,7 @@ class Problem:
         tolerance: float,
         joints: str | Sequence[str] | None = None,
     ) -> None:
-        require_robot(robot)
-        if not isinstance(targets, MAPPING) or not targets:
+        if not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with at least one entry")
         if len(targets) > MAX_FRAMES:
             raise InputError(f"targets must have at most {MAX_FRAMES} frames, got {len(targets)}")
@@ -227,7 +227,6 @@ def _tolerances(tolerance: float) -> np.ndarray:
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:
-    flag("position_only", position_only)
     if weights is None:
         return POSITION if position_only else FULL
     given = weights.get(frame, 1.0) if isinstance(weights, Mapping) else weights

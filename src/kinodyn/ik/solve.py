@@ -198,8 +198,8 @@ def _method(name: str, iterations: int | None) -> Method:
 
 
 def _check(restarts: int, seed: int, time_limit: float | None, tolerance: float) -> None:
-    for name, value in (("restarts", restarts), ("seed", seed)):
-        integer(name, value)
+    integer("restarts", restarts)
+    integer("seed", seed)
     positive("tolerance", tolerance)
     if time_limit is not None:
         positive("time_limit", time_limit)

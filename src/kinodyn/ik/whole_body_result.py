@@ -46,7 +46,7 @@ class Step:
 
     __slots__ = ("_active", "_dt", "_errors", "_info", "_q0", "_solver", "q", "v")
 
-    @check_types
+    # without `check_types`: it is made in every control step, and by solvers alone
     def __init__(self, solver: WholeBody, q0: Array, dt: float, found: _core.WholeBody) -> None:
         self._solver, self._q0, self._dt = solver, q0, dt
         self.q, self.v = found.q, found.v
