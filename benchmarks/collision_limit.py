@@ -3,8 +3,8 @@
     python benchmarks/collision_limit.py --steps 1000000
 
 Humanoid, Talos and G1 stand on both feet; their hands track targets that jump, most of them out of reach or
-inside the body. Printed: the smallest distance minus the margin over all steps [m], which must not be negative, and the
-time of a step with the limit and without it, in a batch on one thread.
+inside the body. Printed: the smallest distance minus the margin over all steps [m], which must not be negative; the
+time of a step with the limit and without it, in a batch on one thread; how far hands move towards each target.
 """
 
 from __future__ import annotations
@@ -46,15 +46,9 @@ ROBOTS = (
 )
 
 
-def apart_at(robot: kd.Robot, q: Array) -> kd.limits.CollisionLimit:
-    """Return the limit of all pairs but those whose spheres are within its margin at q."""
-    allowed: list[tuple[str, str]] = []
-    while True:
-        limit = kd.limits.CollisionLimit(allowed=allowed)
-        nearest = limit.distance(robot, q)
-        if nearest.distance > limit.margin:
-            return limit
-        allowed.append((str(nearest.names[0]), str(nearest.names[1])))
+def hand_positions(robot: kd.Robot, which: Robot, q: Array) -> Array:
+    """Return the positions of the hands (..., 2, 3) [m]."""
+    return np.stack([kd.kinematics.pose(robot, q, hand)[..., :3, 3] for hand in which.hands], axis=-2)
 
 
 def run(which: Robot, steps: int, seed: int) -> str:
@@ -63,7 +57,8 @@ def run(which: Robot, steps: int, seed: int) -> str:
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         robot = kd.load(which.name, base="floating")
         start = robot.neutral() if which.start is None else robot.configuration(which.start)
-        limit = apart_at(robot, start)
+        limit = kd.limits.CollisionLimit(reference=start)
+        reduced = limit.reduced_margins(robot)
     com, rng = kd.kinematics.com(robot, start), np.random.default_rng(seed)
     hands = [kd.tasks.FrameTask(hand, com, priority=1) for hand in which.hands]
     tasks = [
@@ -76,8 +71,11 @@ def run(which: Robot, steps: int, seed: int) -> str:
     solver, free = (kd.ik.WholeBody(robot, tasks, limits) for limits in ([*joints, limit], joints))
     q = np.tile(start, (BATCH, 1))
     worst, seconds, seconds_free = np.inf, 0.0, 0.0
+    positions, distances = hand_positions(robot, which, q), []
     for k in range(max(1, steps // BATCH)):
         if k % PERIOD == 0:
+            before, positions = positions, hand_positions(robot, which, q)
+            distances.append(np.linalg.norm(positions - before, axis=-1).mean())
             for hand in hands:
                 hand.target = com + rng.uniform([-0.7, -0.9, -0.8], [1.0, 0.9, 0.9], size=(BATCH, 3))
         begin = time.perf_counter()
@@ -88,12 +86,13 @@ def run(which: Robot, steps: int, seed: int) -> str:
             free.step(q, DT)
             seconds_free += 20 * (time.perf_counter() - begin)
         q = following
-        worst = min(worst, float(limit.distance(robot, q).distance.min()) - limit.margin)
+        worst = min(worst, float(limit.margins(robot, q).min()))
     done = BATCH * max(1, steps // BATCH)
+    travelled = float(np.mean(distances[1:])) if len(distances) > 1 else 0.0
     each, each_free = 1e6 * seconds / done, 1e6 * seconds_free / done
     return (
-        f"{which.name}: {done} steps, smallest distance - margin {worst:.3g} m; "
-        f"{each:.1f} us a step, {each_free:.1f} us without the limit; {len(limit.allowed)} pairs allowed"
+        f"{which.name}: {done} steps, smallest distance - margin {worst:.3g} m, {len(reduced)} margins reduced; "
+        f"{each:.1f} us a step, {each_free:.1f} us without the limit; hands moved {travelled:.2f} m on average"
     )
 
 

@@ -13,6 +13,7 @@ namespace kinodyn {
 struct NearPairsHeader {
     double query;      // id of the query; 0: nothing is known
     double count;      // of the pairs that were near
+    double floor;      // [m] smallest distance of a pair within its margin, where the memory begins
     double origin[3];  // from which the poses are measured
 };
 struct NearPair {

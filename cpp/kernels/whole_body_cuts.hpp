@@ -15,27 +15,41 @@ class StepCheck {
     void take(Memory& memory) { next_ = memory.take(model_.nq); }
 
     // Corrects the step until it satisfies the limits, as far as the joint bounds allow; returns the iterations of
-    // the active set that this took.
+    // the active set that this took. Where additional rows do not help, the step is shortened; where that does not
+    // help, the joints that move a violated pair are held, so that the others can move.
     int keep_limits(const WholeBodyStep::Request& request) {
-        constexpr int attempts = 4, halvings = 8;
+        constexpr int with_rows = 3, with_held_joints = 3;
         int iterations = 0;
-        for (int k = 0; k < attempts; ++k) {
+        for (int k = 0; k < with_rows; ++k) {
             if (!leads_too_far()) return iterations;
-            if (k + 1 == attempts) break;
-            step_.warm_start = step_.w.out[whole_body_io::ActiveBounds];
-            step_.solve(request);
-            iterations += step_.hierarchy.iterations();
+            iterations += solve_again(request);
         }
-        for (int k = 0; k < halvings; ++k) {
-            const double share = k + 1 < halvings ? 0.5 : 0;
-            for (long i = 0; i < step_.n; ++i) step_.hierarchy.x()[i] *= share;
-            place_bodies(step_.q);
-            if (!leads_too_far()) break;
+        if (shorten(3)) return iterations;
+        for (int k = 0; k < with_held_joints; ++k) {
+            hold_joints();
+            iterations += solve_again(request);
+            if (!leads_too_far()) return iterations;
         }
+        if (!shorten(5)) step_.shorten(0);
         return iterations;
     }
 
   private:
+    int solve_again(const WholeBodyStep::Request& request) {
+        step_.warm_start = step_.w.out[whole_body_io::ActiveBounds];
+        step_.solve(request);
+        return step_.hierarchy.iterations();
+    }
+
+    // Halves the step until it satisfies the limits; false if it does not after `times`.
+    bool shorten(int times) {
+        for (; leads_too_far(); --times) {
+            if (times == 0) return false;
+            step_.shorten(0.5);
+        }
+        return true;
+    }
+
     // Poses alone.
     void place_bodies(const double* at) {
         World<double>& world = step_.world;
@@ -56,6 +70,7 @@ class StepCheck {
         for (int k = 0; k < model_.nq; ++k) next_[k] = q[k];
         for (const Body& body : model_.bodies) integrate_joint(body, q, x, 1, next_);
         bool any = false;
+        for (int k = 0; k < step_.cuts.count; ++k) step_.cuts.cuts[k].violated = false;
         const auto place_before = [&] { place_bodies(q); };
         for (int k = 0; k < step_.plan.n_tasks; ++k) {
             const TaskEntry& entry = step_.plan.tasks[k];
@@ -68,6 +83,21 @@ class StepCheck {
             });
         }
         return any;
+    }
+
+    // Holds the joints between the parts that the last check found too close.
+    void hold_joints() {
+        place_bodies(step_.q);
+        for (int k = 0; k < step_.cuts.count; ++k) {
+            const CuttingPlanes::Cut& cut = step_.cuts.cuts[k];
+            if (!cut.violated) continue;
+            Registry::visit_fields(
+                model_, *cut.limit, step_.w.in[whole_body_io::Tasks], [&](auto type, const auto& fields) {
+                    using Task = typename decltype(type)::Class;
+                    if constexpr (checks_steps<Task>)
+                        Task::each_joint(model_, fields, step_.world, cut.spheres, [&](int iv) { step_.held[iv] = 1; });
+                });
+        }
     }
 
     WholeBodyStep& step_;

@@ -49,7 +49,7 @@ class WholeBodySolve {
         const double* warm_start = step_.warm_start;
         for (long k = 0; k < w.call.out[whole_body_io::ActiveBounds].size; ++k)
             w.out[whole_body_io::ActiveBounds][k] = state->steps > 0 ? warm_start[k] : 0;
-        if (!step_.solving) step_.remember();
+        step_.remember();
         if (state->done == 0) {
             do {
                 poll_interrupt();
@@ -84,11 +84,12 @@ class WholeBodySolve {
         if (state->tested_level != 0 && !can_improve()) return;
         state->steps += 1;
         step_.cuts.count = 0;
+        step_.release_joints();
         const WholeBodyStep::Request whole = request(state->trust, levels_);
         step_.solve(whole);
         state->iterations += step_.hierarchy.iterations();
-        if (step_.checked_limits) state->iterations += check_.keep_limits(whole);
         if (state->moved != 0 && !as_predicted()) return reject();
+        if (step_.checked_limits) state->iterations += check_.keep_limits(whole);
         if (state->moved != 0 && state->trust < 1) state->trust = state->trust < 0.5 ? 2 * state->trust : 1;
         state->largest = step_.report();
         accept();
@@ -154,6 +155,8 @@ class WholeBodySolve {
     // answer depends on a trial step, or if there is none and the solve is done.
     bool can_improve() {
         const double trust = small_step / longest_step();
+        step_.cuts.count = 0;  // they were for a longer step
+        step_.release_joints();
         step_.solve(request(trust, levels_));
         int k = static_cast<int>(state->tested_level) - 1;
         while (k < levels_ && level[k].above - level[k].predicted <= significant(level[k].now)) ++k;

@@ -44,7 +44,7 @@ class WholeBodyStep {
     static long words(const Call& c) {
         const WholeBodySizes sizes(c.as<WholeBodyPlan>());
         const long n = c.model->nv;
-        return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + 2 * padded(sizes.rows) + 2 * padded(n) +
+        return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + 2 * padded(sizes.rows) + 3 * padded(n) +
                2 * padded(sizes.largest_task) + RowLabels::words(sizes.inequalities) +
                LinearConstraints::words(n, sizes.inequalities) +
                Hierarchy<LinearConstraints>::words(n, sizes.rows, n + sizes.inequalities, sizes.inequalities) +
@@ -64,7 +64,7 @@ class WholeBodyStep {
           warm_start(work.in[whole_body_io::WarmStart]) {
         for (int k = 0; k < plan.n_tasks; ++k)
             Registry::visit_fields(model, plan.tasks[k], w.in[whole_body_io::Tasks], [&](auto type, const auto&) {
-                checked_limits |= !solving && checks_steps<typename decltype(type)::Class>;
+                checked_limits |= checks_steps<typename decltype(type)::Class>;
             });
         for (int k = 0; k < model.nq; ++k) q[k] = w.in[whole_body_io::Configuration][k];
     }
@@ -74,7 +74,8 @@ class WholeBodyStep {
         objective_.A = memory.matrix(sizes.rows, n);
         objective_.b = memory.take(sizes.rows);
         objective_.squared_norm = memory.take(sizes.rows);
-        for (double** x : {&objective_.scale, &objective_.offset}) *x = memory.take(n);
+        for (double** x : {&objective_.scale, &objective_.offset, &held}) *x = memory.take(n);
+        release_joints();
         for (double** x : {&error_, &b_}) *x = memory.take(sizes.largest_task);
         labels_.take(memory, sizes.inequalities);
         constraints.take(memory, n, sizes.inequalities);
@@ -94,7 +95,7 @@ class WholeBodyStep {
         constraints.clamp(hierarchy.x());
         RobotState robot(model, world, q, nullptr);
         robot.cuts = &cuts;
-        if (checked_limits) robot.step_motion = &move_as_before();
+        if (checked_limits && !solving) robot.step_motion = &move_as_before();
         if (solving) robot.reach = far_ahead;
         for (int k = 0; k < plan.n_tasks && plan.tasks[k].level < request.levels;) {
             const TaskEntry& first = plan.tasks[k];
@@ -113,6 +114,19 @@ class WholeBodyStep {
                 solve_level(first, square, required, first.level + 1 == request.levels);
         }
         labels_.write(w.out[whole_body_io::ActiveBounds] + n);
+    }
+
+    void release_joints() {
+        for (long k = 0; k < n; ++k) held[k] = 0;
+    }
+
+    // Shortens the motion x, and the reduction of residuals that it predicts: residuals are convex.
+    void shorten(double share) {
+        for (long i = 0; i < n; ++i) hierarchy.x()[i] *= share;
+        for (int k = 0; k < plan.levels; ++k) {
+            LevelProgress& level = levels[k];
+            level.predicted = level.now - share * (level.now - level.predicted);
+        }
     }
 
     // Takes over what limits remember of the previous step.
@@ -156,6 +170,7 @@ class WholeBodyStep {
     double* q;
     const double* warm_start;
     CuttingPlanes cuts;
+    double* held = nullptr;       // (n) nonzero for joints that do not move in this step
     bool checked_limits = false;  // whether a limit checks the end of the step
 
   private:
@@ -184,6 +199,8 @@ class WholeBodyStep {
                                      joints.acceleration[body.iv], dt);
             lower[body.iv] = steps.lower, upper[body.iv] = steps.upper;
         }
+        for (long k = 0; k < n; ++k)
+            if (held[k] != 0) lower[k] = upper[k] = 0;
     }
 
     // The motion of the bodies at the velocity of the previous step, which predicts the curvature of this step.

@@ -15,11 +15,12 @@ struct CollisionParameters {
     double margin, slow_down;  // [m] slow_down: beyond the margin
     double gain;               // [1/s] velocity level: maximum rate of decrease of distances, relative to e
     double query;              // address of the DistanceQuery
+    double margins;            // [m] address of the margins of its pairs, at most `margin`
 
     static constexpr auto layout() {
         using P = CollisionParameters;
         return named("collision_parameters", field("margin", &P::margin), field("slow_down", &P::slow_down),
-                     field("approach_gain", &P::gain), field("query", &P::query));
+                     field("approach_gain", &P::gain), field("query", &P::query), field("margins", &P::margins));
     }
 };
 
@@ -53,7 +54,8 @@ class CollisionLimit {
     int pair(int row) const { return near_[row].pair; }
 
     void error(double* e) const {
-        for (int k = 0; k < rows_; ++k) e[k] = k < used_ ? near_[k].distance - parameters_.margin : no_limit;
+        const double* margins = margins_of(parameters_);
+        for (int k = 0; k < rows_; ++k) e[k] = k < used_ ? near_[k].distance - margins[near_[k].pair] : no_limit;
     }
 
     // The pair of each row, -1 if there is none.
@@ -94,36 +96,52 @@ class CollisionLimit {
         }
     }
 
-    // Adds to `cuts` the pairs that a step has brought within the margin, or closer if they were within it before.
-    // `world` is the end of the step and, after place_before(), its start. True if there is something to add.
+    // Adds to `cuts` the pairs that a step has brought within the margin, or, if they were within it before, closer
+    // than the worst pair was at the beginning of the motion: pairs that cannot leave the margin must not hold the
+    // robot. `world` is the end of the step and, after place_before(), its start. True if there is something to add.
     template <class PlaceBefore>
     static bool add_cuts(const Model& model, const TaskEntry& entry, const Fields& fields, const World<double>& world,
                          PlaceBefore&& place_before, CuttingPlanes& cuts) {
         if (fields.switches->enabled == 0) return false;
         const DistanceQuery& query = query_of(fields);
-        const double margin = fields.parameters->margin;
+        const double *margins = margins_of(*fields.parameters), margin = fields.parameters->margin;
+        NearPairs pairs(model, cuts.memory_of(entry), entry.memory);
         Proximity found[CuttingPlanes::max_cuts];
         int n = 0;
         {
             const SphereDistances after(query, model, world);
-            const auto consider = [&](const Proximity& near) {
-                if (n < CuttingPlanes::max_cuts && after.first_body(near) != after.second_body(near)) found[n++] = near;
-            };
-            NearPairs(model, cuts.memory_of(entry), entry.memory).each_within_nearby(after, margin, consider);
+            pairs.each_within_nearby(after, margin, [&](const Proximity& near) {
+                if (is_within(after, near, margins) && n < CuttingPlanes::max_cuts) found[n++] = near;
+            });
         }
         if (n == 0) return false;
         place_before();
         const SphereDistances before(query, model, world);
+        double worst = pairs.floor();
+        pairs.each_within_nearby(before, margin, [&](const Proximity& near) {
+            if (is_within(before, near, margins) && near.distance < worst) worst = near.distance;
+        });
         bool any = false;
         for (int k = 0; k < n; ++k) {
-            const double was = before.distance(found[k]), least = was < margin ? was : margin;
-            if (found[k].distance >= (was < margin ? was - tolerance : margin)) continue;
+            const double allowed = margins[found[k].pair];
+            const bool was_within = before.distance(found[k]) < allowed;
+            const double least = was_within && worst < allowed ? worst : allowed;
+            if (found[k].distance >= (was_within ? least - tolerance : least)) continue;
             Proximity nearest;
             before.improve(found[k].pair, nearest);
             const bool had_row = nearest.first == found[k].first && nearest.second == found[k].second;
-            any |= cuts.add(&entry, found[k], had_row, least - found[k].distance + 0.1 * reserve);
+            any = true;
+            cuts.add(&entry, found[k], had_row, least - found[k].distance + 0.1 * reserve);
         }
         return any;
+    }
+
+    // Calls f(v index) for the joints that change the distance of two spheres. `world` is where they are.
+    template <class F>
+    static void each_joint(const Model& model, const Fields& fields, const World<double>& world,
+                           const Proximity& spheres, F&& f) {
+        const SphereDistances at(query_of(fields), model, world);
+        at.for_columns(spheres, at.witness_points(spheres), [&](int iv, double) { f(iv); });
     }
 
   private:
@@ -133,6 +151,14 @@ class CollisionLimit {
 
     static const DistanceQuery& query_of(const Fields& fields) {
         return *reinterpret_cast<const DistanceQuery*>(static_cast<std::uintptr_t>(fields.parameters->query));
+    }
+
+    static const double* margins_of(const CollisionParameters& parameters) {
+        return reinterpret_cast<const double*>(static_cast<std::uintptr_t>(parameters.margins));
+    }
+
+    static bool is_within(const SphereDistances& at, const Proximity& near, const double* margins) {
+        return near.distance < margins[near.pair] && at.first_body(near) != at.second_body(near);
     }
 
     void find_rows(const TaskEntry& entry) {
@@ -152,10 +178,23 @@ class CollisionLimit {
                     return;
             add(near, 0);
         };
-        if (double* memory = state_.cuts ? state_.cuts->memory_of(entry) : nullptr)
-            return NearPairs(state_.model, memory, entry.memory).each_within(distances_, zone, consider);
+        if (double* memory = state_.cuts ? state_.cuts->memory_of(entry) : nullptr) {
+            NearPairs pairs(state_.model, memory, entry.memory);
+            const bool begins = !pairs.knows(query_);
+            pairs.each_within(distances_, zone, consider);
+            if (begins) pairs.floor() = least_within();
+            return;
+        }
         if (!state_.brakes) return distances_.each_within(zone, consider);
         for (int pair = 0; pair < query_.count(); ++pair) add_critical(pair, zone + stopping_distance(pair));
+    }
+
+    double least_within() const {
+        double least = parameters_.margin;
+        for (int k = 0; k < used_; ++k)
+            if (is_within(distances_, near_[k], margins_of(parameters_)) && near_[k].distance < least)
+                least = near_[k].distance;
+        return least;
     }
 
     // Adds rows for those nearby spheres of a pair that have the least braking distance left. One pair

@@ -13,6 +13,7 @@ struct CuttingPlanes {
         const TaskEntry* limit;
         Proximity spheres;
         double tightening;  // [m] reduction of the margin by curvature
+        bool violated;      // by the step that was checked last
     };
     Cut cuts[max_cuts];
     int count = 0;
@@ -27,19 +28,17 @@ struct CuttingPlanes {
         return memory + before;
     }
 
-    // Adds a row, or tightens it by `excess` if it was there already; false if there is no room.
-    bool add(const TaskEntry* limit, const Proximity& spheres, bool had_row, double excess) {
+    // Adds a row if there is room, or tightens it by `excess` if it was there already.
+    void add(const TaskEntry* limit, const Proximity& spheres, bool had_row, double excess) {
         for (int k = 0; k < count; ++k) {
             Cut& cut = cuts[k];
             if (cut.limit != limit || cut.spheres.pair != spheres.pair || cut.spheres.first != spheres.first ||
                 cut.spheres.second != spheres.second)
                 continue;
-            cut.tightening += excess;
-            return true;
+            cut.tightening += excess, cut.violated = true;
+            return;
         }
-        if (count == max_cuts) return false;
-        cuts[count++] = {limit, spheres, had_row ? excess : 0};
-        return true;
+        if (count < max_cuts) cuts[count++] = {limit, spheres, had_row ? excess : 0, true};
     }
 };
 

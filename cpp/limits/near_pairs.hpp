@@ -27,13 +27,18 @@ class NearPairs {
         memcpy(&header_, before, static_cast<std::size_t>(least_ + capacity_ - number(&header_)) * sizeof(double));
     }
 
+    bool knows(const DistanceQuery& query) const { return header_.query == query.id(); }
+
+    // Smallest distance of a pair within its margin, where the memory begins.
+    double& floor() { return header_.floor; }
+
     // Calls f(Proximity) for the nearest spheres of each pair that is nearer than `zone` [m], and remembers the
     // configuration.
     template <class F>
     void each_within(const SphereDistances& at, double zone, F&& f) {
         const DistanceQuery& query = at.query();
         const int listed = query.count() < capacity_ ? query.count() : capacity_;
-        const bool is_known = header_.query == query.id();
+        const bool is_known = knows(query);
         const GroupMotions motions = is_known ? GroupMotions(at, poses()) : GroupMotions();
         if (!is_known) {
             header_.query = query.id(), header_.count = 0;
@@ -111,6 +116,8 @@ class NearPairs {
         double of_group_[most] = {}, largest_ = 0;
     };
 
+    static constexpr double farthest = 1e30;  // [m] of no sphere: what is remembered is finite
+
     static const double* number(const void* p) { return static_cast<const double*>(p); }
     int count() const { return static_cast<int>(header_.count); }
     Poses poses() const { return {poses_, {header_.origin[0], header_.origin[1], header_.origin[2]}}; }
@@ -149,7 +156,7 @@ class NearPairs {
     static Proximity search(NearPair& near, const SphereDistances& at, double limit) {
         Proximity found[NearPair::most];  // nearest first
         int n = 0;
-        double bound = limit, dropped = HUGE_VAL;
+        double bound = limit, dropped = farthest;
         const double pruned = at.each_below(static_cast<int>(near.pair), bound, [&](const Proximity& one) {
             if (n == NearPair::most && found[n - 1].distance < dropped) dropped = found[n - 1].distance;
             int k = n < NearPair::most ? n++ : n - 1;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -225,3 +227,91 @@ def test_what_a_solver_remembers_does_not_change_its_steps() -> None:
         np.testing.assert_allclose(step.q, fresh.q, atol=1e-6)
         fewest, q = min(fewest, float(limit.distance(robot, q).distance)), step.q
     assert fewest < limit.margin + limit.slow_down  # rows were needed
+
+
+def test_a_solve_ends_outside_the_margin_whatever_its_status() -> None:
+    robot, rng = kd.load("panda"), np.random.default_rng(0)
+    q0, statuses = robot.configuration("ready"), set()
+    for goal in kd.kinematics.pose(robot, robot.random(60, seed=3), "panda_hand_tcp"):
+        world = World()
+        for k in range(3):
+            world.add_sphere(f"ball {k}", rng.uniform(0.05, 0.15), goal[:3, 3] + 0.15 * rng.normal(size=3))
+        limit = CollisionLimit(world, margin=0.02)
+        if limit.distance(robot, q0).distance < limit.margin:
+            continue
+        reach = kd.tasks.FrameTask("panda_hand_tcp", goal)
+        result = kd.ik.WholeBody(robot, [reach], [PositionLimit(), limit]).solve(q0)
+        assert limit.distance(robot, result.q).distance >= limit.margin
+        statuses.add(str(result.status))
+    assert {"solved", "conflict"} <= statuses
+
+
+def crowded() -> Robot:
+    """An arm whose balls on both sides of a short link are close in every configuration, and a second arm."""
+    ball = (Shape("sphere", (0.05,), np.eye(4)),)
+    links = [Link("base"), Link("upper", collisions=ball), Link("short"), Link("lower", collisions=ball)]
+    links += [Link("other", collisions=ball), Link("tip", collisions=ball)]
+    y, z = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    joints = [
+        Joint("j1", "revolute", "base", "upper", axis=z),
+        Joint("j2", "revolute", "upper", "short", T_parent_child=pose([0.05, 0.0, 0.0]), axis=y),
+        Joint("j3", "revolute", "short", "lower", T_parent_child=pose([0.052, 0.0, 0.0]), axis=y),
+        Joint("j4", "revolute", "base", "other", T_parent_child=pose([0.0, 0.5, 0.0]), axis=z),
+        Joint("j5", "revolute", "other", "tip", T_parent_child=pose([0.2, 0.0, 0.0]), axis=y),
+    ]
+    return Robot(Description("crowded", tuple(links), tuple(joints)))
+
+
+CROWDED = frozenset({frozenset({"upper", "lower"}), frozenset({"lower", "other"}), frozenset({"lower", "tip"})})
+
+
+def test_links_that_cannot_keep_the_margin_keep_a_smaller_distance_and_do_not_hold_the_robot() -> None:
+    robot = crowded()
+    limit = CollisionLimit(margin=0.01, pairs=CROWDED)
+    ((pair, kept),) = limit.reduced_margins(robot).items()
+    assert set(pair) == {"upper", "lower"}
+    assert kept < 0.002
+    assert CollisionLimit(margin=-0.1, pairs=CROWDED).reduced_margins(robot) == {}
+    goal = np.array([0.4, -0.9, 0.2, 0.8, 0.3])
+    solver = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(goal)], [PositionLimit(), VelocityLimit(), limit])
+    q, d0 = np.zeros(5), float(limit.distance(robot, np.zeros(5)).distance)
+    for _ in range(400):
+        q = solver.step(q, 0.01).q
+        assert limit.distance(robot, q).distance >= min(kept, d0)
+    np.testing.assert_allclose(q[[0, 3, 4]], goal[[0, 3, 4]], atol=1e-6)
+
+
+def test_pairs_that_are_close_at_the_reference_keep_that_distance() -> None:
+    robot = crowded()
+    start = np.array([0.0, 0.1, 0.1, 0.2, -0.3])
+    there = {frozenset(names): float(kd.collision.distance(robot, start, pairs=[names]).distance) for names in CROWDED}
+    limit = CollisionLimit(margin=0.35, pairs=CROWDED, reference=start)
+    reduced = {frozenset(names): kept for names, kept in limit.reduced_margins(robot).items()}
+    assert {names for names, distance in there.items() if distance < 0.35} == set(reduced)
+    assert all(there[names] - 1e-4 < kept < there[names] or kept < there[names] for names, kept in reduced.items())
+    assert limit.margins(robot, start).min() >= 0
+    with pytest.raises(kd.InputError, match="reference of 'collision' must be one configuration"):
+        kd.ik.WholeBody(robot, [kd.tasks.PostureTask(start)], [CollisionLimit(reference=np.zeros((2, 5)))])
+
+
+@pytest.mark.parametrize("margin", [0.005, 0.01])
+def test_hands_of_a_robot_with_overlapping_spheres_reach_their_targets(margin: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        robot = kd.load("talos")
+        limit = CollisionLimit(margin=margin)
+        q = robot.configuration("half_sitting")
+        start = float(limit.distance(robot, q).distance)
+    assert start < 0.0  # of the spheres of its legs
+    goal = robot.random(1, seed=0)[0]
+    goal[:7] = q[:7]
+    hands = ("gripper_left_base_link", "gripper_right_base_link")
+    tasks = [kd.tasks.FrameTask(hand, kd.kinematics.pose(robot, goal, hand)) for hand in hands]
+    posture = kd.tasks.PostureTask(q)
+    solver = kd.ik.WholeBody(robot, [*tasks, posture], [PositionLimit(), VelocityLimit(), limit])
+    for _ in range(500):
+        step = solver.step(q, 0.005)
+        q = step.q
+        assert limit.distance(robot, q).distance >= start
+    assert np.abs(step.v).max() < 1e-4
+    assert all(np.abs(task.error(robot, q)).max() < 1e-5 for task in tasks)

@@ -72,6 +72,7 @@ class DistanceQuery:
         with_obstacles = self.core.obstacle_pairs
         self.names: list[Pair] = [(groups[a], groups[b]) for a, b in index]
         self.names += [(groups[g], owners[o]) for g, o in with_obstacles]
+        self.own_pairs_key = (allowed, pairs, resolution, snapshot.padding)  # what the pairs of links depend on
 
     def pairs_within(self, q: Array, bound: float) -> list[Pair]:
         """Return the names of the pairs whose spheres are nearer than a bound [m] at one configuration (nq,)."""

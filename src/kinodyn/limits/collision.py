@@ -13,12 +13,14 @@ from kinodyn.arrays import Array
 from kinodyn.checks import integer, number, positive
 from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
+from kinodyn.collision.margins import pair_margins
 from kinodyn.collision.query import Pairs, as_pairs, as_resolution, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.display import displayed
 from kinodyn.layouts import constant
 from kinodyn.limits.limit import AT_LIMIT, RowLimit
+from kinodyn.model.chain import single_configuration
 from kinodyn.model.robot import Robot
 
 MAX_ROWS = int(constant("collision_limit_max_rows"))
@@ -26,9 +28,15 @@ STOP_MARGIN = 2e-5  # [m] added to the margin where the core stops the motion
 
 
 class _Address(float):
-    """Address of a query in the core; keeps the query alive."""
+    """Address of an object that the core reads; keeps its owner alive."""
 
-    query: DistanceQuery
+    def __new__(cls, address: float, owner: object) -> _Address:
+        """Return the address as a number."""
+        self = super().__new__(cls, address)
+        self.owner = owner
+        return self
+
+    owner: object
 
 
 @displayed
@@ -45,7 +53,8 @@ class CollisionLimit(RowLimit):
         control tick uses its current contents. Obstacles are assumed to be at rest.
     margin
         Minimum distance [m]. Spheres extend beyond the shapes by up to `resolution`, so parts that are meant to come
-        close to each other may need a negative margin, or must be `allowed`.
+        close to each other may need a negative margin, or must be `allowed`. Two links that are within the margin in
+        most configurations, as on both sides of a shoulder, keep a smaller distance: see `reduced_margins`.
     slow_down
         Distance [m] beyond the margin at which motion towards an obstacle begins to slow down.
     gain
@@ -53,6 +62,9 @@ class CollisionLimit(RowLimit):
         within the margin leave it as fast as the other limits allow.
     pairs, allowed
         Pairs of links or objects that are measured, and pairs that may touch; see `collision.distance`.
+    reference
+        A configuration (nq,) that is free of collisions, such as the posture in which the robot stands. Pairs whose
+        spheres are within the margin there keep the distance that they have there.
     rows
         Maximum number of pairs that are considered at once, nearest first; at most 64.
     priority
@@ -66,9 +78,9 @@ class CollisionLimit(RowLimit):
 
     Notes
     -----
-    Starting within the margin is not an error: parts leave it. In `ik.WholeBody.step` a step that would still violate
-    the margin, around a corner or because of curvature, is solved again with additional rows. If that does not help, it
-    is shortened.
+    Starting within the margin is not an error: parts leave it, and those that cannot do not come closer than the worst
+    pair was at the start. In `ik.WholeBody` a step that would still violate the margin, around a corner or because of
+    curvature, is solved again with additional rows. If that does not help, it is shortened.
 
     Examples
     --------
@@ -98,6 +110,7 @@ class CollisionLimit(RowLimit):
         gain: float = 20.0,
         pairs: Iterable[Iterable[str]] | None = None,
         allowed: Iterable[Iterable[str]] | None = None,
+        reference: ArrayLike | None = None,
         rows: int = 32,
         priority: int = 0,
         braking: float = 5.0,
@@ -112,6 +125,7 @@ class CollisionLimit(RowLimit):
         self.gain = positive(f"gain of {name!r}", gain)
         self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs, "pairs")
         self.allowed: Pairs = as_pairs(allowed)
+        self.reference = None if reference is None else np.array(reference, dtype=float)
         self.rows = int(rows)
         self.resolution = as_resolution(resolution)
 
@@ -137,14 +151,19 @@ class CollisionLimit(RowLimit):
 
     def check(self, robot: Robot) -> None:
         super().check(robot)
-        self._query(robot)
+        self._margins(self._query(robot))
 
     def settings(self, robot: Robot) -> dict[str, Any]:
         query = self._query(robot)
-        address = _Address(query.core.address)
-        address.query = query
-        own = {"margin": self.margin, "slow_down": self.slow_down, "approach_gain": self.gain, "query": address}
-        return {**super().settings(robot), **own}
+        margins = self._margins(query)
+        return {
+            **super().settings(robot),
+            "margin": self.margin,
+            "slow_down": self.slow_down,
+            "approach_gain": self.gain,
+            "query": _Address(query.core.address, query),
+            "margins": _Address(margins.ctypes.data, margins),
+        }
 
     def _query(self, robot: Robot) -> DistanceQuery:
         return distance_query(robot, self.__dict__["_snapshot"], self.allowed, self.pairs, self.resolution)
@@ -165,6 +184,37 @@ class CollisionLimit(RowLimit):
         """
         chosen, fine = self.pairs, self.resolution
         return distance(robot, q, self.world, allowed=self.allowed, pairs=chosen, resolution=fine)
+
+    def reduced_margins(self, robot: Robot) -> dict[tuple[str, str], float]:
+        """List the pairs whose margin is reduced.
+
+        These are links that are within the margin in most configurations, and pairs that are within it at `reference`.
+
+        Parameters
+        ----------
+        robot
+
+        Returns
+        -------
+        dict
+            The two names of each pair, and the distance [m] that they keep instead of the margin.
+
+        Examples
+        --------
+        >>> import kinodyn as kd
+        >>> robot = kd.load("humanoid")
+        >>> kd.limits.CollisionLimit(margin=0.01).reduced_margins(robot)
+        {}
+        """
+        query = self._query(robot)
+        margins = self._margins(query)
+        return {query.names[k]: float(margins[k]) for k in np.flatnonzero(margins < self.margin)}
+
+    def _margins(self, query: DistanceQuery) -> Array:
+        """Return the margin of each pair."""
+        reference = self.reference
+        at = None if reference is None else single_configuration(query.robot, reference, f"reference of {self.name!r}")
+        return pair_margins(query, self.margin, at)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
         if not self.enabled:
