@@ -17,15 +17,29 @@ struct NearestSpheres {
 
 class PackDistances {
   public:
-    static long words(const DistanceQuery& query) { return 3 * static_cast<long>(query.spheres().groups.size()); }
+    static long words(const DistanceQuery& query) {
+        return 3 * static_cast<long>(query.spheres().groups.size() + query.spheres().units.size());
+    }
     PackDistances(const DistanceQuery& query, Pack* memory)
-        : query_(query), nodes_(query.spheres().nodes.data()), roots_(reinterpret_cast<Vec3<Pack>*>(memory)) {}
+        : query_(query),
+          nodes_(query.spheres().nodes.data()),
+          roots_(reinterpret_cast<Vec3<Pack>*>(memory)),
+          units_(roots_ + query.spheres().groups.size()) {}
 
     // Takes the poses of all bodies, measured from `origin`.
     void place(const Placement<Pack>* at, const Vec3<Pack>& origin) {
         at_ = at, origin_ = origin;
         const auto& groups = query_.spheres().groups;
         for (std::size_t g = 0; g < groups.size(); ++g) roots_[g] = seen(body(groups[g].body), nodes_[groups[g].begin]);
+        const auto& units = query_.spheres().units;
+        for (std::size_t u = 0; u < units.size(); ++u) units_[u] = seen(body(units[u].body), units[u].bounding);
+    }
+
+    // Could spheres of two units be nearer than `bound` [m] in any lane?
+    bool units_may_be_nearer(int a, int b, const Pack& bound) const {
+        const auto& units = query_.spheres().units;
+        const Vec3<Pack> d = units_[a] - units_[b];
+        return is_near(dot(d, d), double(units[a].bounding.r) + units[b].bounding.r, bound);
     }
 
     // Could spheres of a pair be nearer than `bound` [m] in any lane?
@@ -129,7 +143,7 @@ class PackDistances {
 
     const DistanceQuery& query_;
     const SphereNode* const nodes_;
-    Vec3<Pack>* const roots_;
+    Vec3<Pack>*const roots_, *const units_;  // centres of the bounding spheres of groups and units
     const Placement<Pack>* at_ = nullptr;
     Vec3<Pack> origin_;
 };

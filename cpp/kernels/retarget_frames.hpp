@@ -29,6 +29,7 @@ class FrameStep {
         S_ = reinterpret_cast<Spatial<Pack>*>(take(6 * model_.ncolumns));
         h_ = reinterpret_cast<Vec3<Pack>*>(take(3 * bodies));
         mass_ = reinterpret_cast<double*>(take(bodies));
+        carries_ = reinterpret_cast<bool*>(take(bodies));
         weight_ = reinterpret_cast<RigidInertia<Pack>*>(take(10 * bodies));
         force_ = reinterpret_cast<Spatial<Pack>*>(take(6 * bodies));
         q_ = take(model_.nq);
@@ -39,7 +40,7 @@ class FrameStep {
     }
     static long words(const RetargetProblem& p) {
         const long bodies = static_cast<long>(p.model->bodies.size()), n = static_cast<long>(p.dofs.size());
-        return 34 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + 5 * n +
+        return 35 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + 5 * n +
                TreeSystem<Pack>::words(p.tree, most_terms(p));
     }
 
@@ -104,6 +105,7 @@ class FrameStep {
     double* mass_;
     RigidInertia<T>* weight_;  // of the points of a body, then of its subtree
     Spatial<T>* force_;        // weighted errors of these points, as a wrench
+    bool* carries_;            // whether a body or its subtree has points
     T *q_, *old_, *g_, *free_;
     Vec3<T>* c_;
     Vec3<T> origin_;
@@ -173,9 +175,7 @@ class FrameStep {
     // Points with weights w^2 are masses, and weighted errors forces on them: their normal equations are a mass matrix,
     // which the composite-rigid-body algorithm finds for all points together.
     T add_points(bool derivatives) {
-        const int n = static_cast<int>(model_.bodies.size());
-        if (derivatives)
-            for (int i = 0; i < n; ++i) weight_[i] = {}, force_[i] = {};
+        if (derivatives) memset(carries_, 0, model_.bodies.size());
         T cost = add_targets(derivatives);
         if (derivatives) add_composites();
         return cost + add_ground(derivatives);
@@ -191,16 +191,24 @@ class FrameStep {
                 Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
             cost += squared * dot(d, d);
             if (!derivatives) continue;
-            RigidInertia<T>& inertia = weight_[p_.point_body[k]];
-            inertia.mass += squared, inertia.h += squared * x;
+            RigidInertia<T> inertia = {squared, squared * x, {}};
             parallel_axis(inertia.I, x, Vec3<T>{T(0.0), T(0.0), T(0.0)}, squared);
             const Vec3<T> f = squared * d;
-            force_[p_.point_body[k]] += Spatial<T>{f, cross(x, f)};
+            accumulate(p_.point_body[k], inertia, {f, cross(x, f)});
         }
         return cost;
     }
+    // Adds to the weights and forces of a body; the first replace what is there, which saves clearing all bodies.
+    void accumulate(int body, const RigidInertia<T>& inertia, const Spatial<T>& force) {
+        if (carries_[body]) {
+            weight_[body] += inertia, force_[body] += force;
+        } else {
+            weight_[body] = inertia, force_[body] = force, carries_[body] = true;
+        }
+    }
     void add_composites() {
         for (int i = static_cast<int>(model_.bodies.size()) - 1; i >= 0; --i) {
+            if (!carries_[i]) continue;
             const auto& chain = p_.chains[static_cast<std::size_t>(i)];
             for (std::size_t k = chain.size(); k-- > 0;) {
                 const int c = chain[k].column;
@@ -210,7 +218,7 @@ class FrameStep {
                 add_products(chain, k, [&](int column) { return dot(S_[column], F); });
             }
             const int parent = model_.bodies[i].parent;
-            if (parent >= 0) weight_[parent] += weight_[i], force_[parent] += force_[i];
+            if (parent >= 0) accumulate(parent, weight_[i], force_[i]);
         }
     }
     // Adds product(column) for the columns of a chain from the root to its kth.

@@ -29,17 +29,16 @@ class ClearanceRows {
         for (int k = 0; k < pairs_; ++k) known_[k] = {-1, -1};
         least_ = take(pairs_);
         highest_ = reinterpret_cast<double*>(take(pairs_));
-        for (int k = 0; k < pairs_; ++k) highest_[k] = p_.level[k];
-        if (p_.level_stride == 0) return;
-        for (long f = 0; f < p_.count; ++f)
-            for (int k = 0; k < pairs_; ++k) {
-                const double level = p_.level[p_.level_stride * p_.frames[f] + k];
-                highest_[k] = level > highest_[k] ? level : highest_[k];
-            }
+        unit_pair_ = reinterpret_cast<int*>(take(pairs_));
+        unit_pairs_ = reinterpret_cast<UnitBound*>(take(pairs_));
+        unit_table_ = reinterpret_cast<int*>(take(table_words(p_)));
+        find_levels();
+        find_unit_pairs();
     }
     static long words(const ClearanceProblem& p) {
         return PackDistances::words(*p.query) + 14 * static_cast<long>(p.model->bodies.size()) +
-               6L * p.model->ncolumns + p.model->nq + 3 * static_cast<long>(p.query->pairs.size());
+               6L * p.model->ncolumns + p.model->nq + 5 * static_cast<long>(p.query->pairs.size()) +
+               table_words(p);
     }
 
     // Frames at `frames`, one for each lane; the first `count` are written.
@@ -50,7 +49,13 @@ class ClearanceRows {
         distances_.place(at_, origin_);
         for (int i = 0; i < lanes; ++i) count_[i] = 0;
         for (int k = 0; k < pairs_; ++k) least_[p_.number[k]] = p_.margin + p_.watched;
+        for (int k = 0; k < n_unit_pairs_; ++k) {
+            UnitBound& pair = unit_pairs_[k];
+            pair.near =
+                pair.count == 1 || distances_.units_may_be_nearer(pair.a, pair.b, pair.level + p_.margin + p_.watched);
+        }
         for (int k = 0; k < pairs_; ++k) {
+            if (!unit_pairs_[unit_pair_[k]].near) continue;
             if (!distances_.may_be_nearer(k, highest_[k] + least_[p_.number[k]])) continue;
             const Pack level = level_of(k, frames, count), bound = level + least_[p_.number[k]];
             if (distances_.may_be_nearer(k, bound)) measure(k, level, bound, count);
@@ -69,7 +74,43 @@ class ClearanceRows {
         double lack;  // distance beyond the level of the pair
         int pair, first, second;
     };
+    struct UnitBound {  // pairs of the same two units: one test instead of several where they are far apart
+        int a, b, count;
+        bool near;
+        double level;  // highest of any pair in any frame
+    };
+    static_assert(sizeof(UnitBound) <= sizeof(Pack));
     static constexpr int most = 32;
+
+    static long table_words(const ClearanceProblem& p) {
+        const long units = static_cast<long>(p.query->spheres().units.size());
+        return units * units * static_cast<long>(sizeof(int)) / static_cast<long>(sizeof(Pack)) + 1;
+    }
+    void find_levels() {
+        for (int k = 0; k < pairs_; ++k) highest_[k] = p_.level[k];
+        if (p_.level_stride == 0) return;
+        for (long f = 0; f < p_.count; ++f)
+            for (int k = 0; k < pairs_; ++k) {
+                const double level = p_.level[p_.level_stride * p_.frames[f] + k];
+                highest_[k] = level > highest_[k] ? level : highest_[k];
+            }
+    }
+    void find_unit_pairs() {
+        const SphereModel& spheres = p_.query->spheres();
+        for (std::size_t k = 0; k < spheres.units.size() * spheres.units.size(); ++k) unit_table_[k] = -1;
+        for (int k = 0; k < pairs_; ++k) {
+            const auto [group_a, group_b] = p_.query->pairs[static_cast<std::size_t>(k)];
+            const int a = spheres.unit_of(group_a), b = spheres.unit_of(group_b);
+            int& number = unit_table_[static_cast<std::size_t>(a) * spheres.units.size() + b];
+            if (number < 0) {
+                number = n_unit_pairs_++;
+                unit_pairs_[number] = {a, b, 0, false, highest_[k]};
+            }
+            UnitBound& pair = unit_pairs_[number];
+            unit_pair_[k] = number, ++pair.count;
+            pair.level = highest_[k] > pair.level ? highest_[k] : pair.level;
+        }
+    }
 
     Pack level_of(int pair, const std::int64_t* frames, int count) const {
         if (p_.level_stride == 0) return p_.level[pair];
@@ -168,6 +209,10 @@ class ClearanceRows {
     Known* known_;
     Pack* least_;      // by number: lack of the pair found so far, beyond which others are of no interest
     double* highest_;  // level of a pair in any of the frames
+    int* unit_pair_;   // of each pair
+    int* unit_table_;  // (units, units): number of a pair of units, -1 for none
+    UnitBound* unit_pairs_;
+    int n_unit_pairs_ = 0;
     Candidate found_[lanes][most];
     int count_[lanes];
 };
