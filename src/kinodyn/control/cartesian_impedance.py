@@ -13,6 +13,7 @@ from kinodyn.arrays import Array, matvec
 from kinodyn.checks import nonnegative
 from kinodyn.control.controlled_frame import FrameErrors
 from kinodyn.control.controller import Signals
+from kinodyn.control.equations import flags
 from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
 from kinodyn.control.frame_controller import FrameController, dot
 from kinodyn.control.frame_torques import FrameTorques
@@ -162,7 +163,7 @@ class CartesianImpedance(FrameController):
             "error": found.error,
             "error_rate": found.error_rate,
             "wrench": found.wrench,
-            "damped": found.damped != 0.0,
+            "damped": flags(found.damped),
         }
         if constant and not self.n_base and self.posture.target is None:
             signals["lyapunov"] = found.energy

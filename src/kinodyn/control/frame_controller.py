@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.control.controlled_frame import ControlledFrame
 from kinodyn.control.controller import TorqueController
-from kinodyn.control.equations import Flags
+from kinodyn.control.equations import Flags, flags
 from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains
 from kinodyn.control.operational_space import min_mobility
@@ -50,7 +50,7 @@ class FrameController(TorqueController):
         """
         setpoint = Setpoint(_ORIGIN, NO_WRENCH, self.frame.expand(y))
         found = self.torques(state, setpoint, self.frame.expand(wrench))
-        desired, damped = found.desired, found.damped != 0.0
+        desired, damped = found.desired, flags(found.damped)
         return (desired[..., self.n_base :] if self.n_base else desired), damped
 
 

@@ -8,6 +8,7 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.control.controller import Signals
+from kinodyn.control.equations import flags
 from kinodyn.control.frame_controller import NO_WRENCH, FrameController
 from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains, require_gains
@@ -102,7 +103,7 @@ class OperationalSpaceControl(FrameController):
         signals = {
             "error": error,
             "error_rate": error_rate,
-            "damped": damped != 0.0,
+            "damped": flags(damped),
             "lyapunov": lyapunov,
             "lyapunov_rate": lyapunov_rate,
         }
