@@ -80,6 +80,11 @@ class PackDistances {
         const Vec3<Pack> c = seen(body(query_.spheres().groups[group].body), nodes_[node]);
         return {c.x[lane], c.y[lane], c.z[lane]};
     }
+    // From the centre of the second group to that of the first, in one lane.
+    Vec3<double> between(int first, int second, int lane) const {
+        const Vec3<Pack> d = roots_[first] - roots_[second];
+        return {d.x[lane], d.y[lane], d.z[lane]};
+    }
     double radius(int node) const { return nodes_[node].r; }
 
   private:

@@ -81,6 +81,7 @@ class ClearanceRows {
     };
     static_assert(sizeof(UnitBound) <= sizeof(Pack));
     static constexpr int most = 32;
+    static constexpr double deep = 0.03;  // [m] of overlap from which the direction is that between the links
 
     static long table_words(const ClearanceProblem& p) {
         const long units = static_cast<long>(p.query->spheres().units.size());
@@ -179,7 +180,8 @@ class ClearanceRows {
         const Vec3<double> first = distances_.centre(group_a, of.first, lane),
                            second = distances_.centre(group_b, of.second, lane), offset = first - second;
         const double far = __builtin_sqrt(dot(offset, offset));
-        const Vec3<double> normal = far > 0 ? (1 / far) * offset : Vec3<double>{0, 0, 1};
+        const Vec3<double> nearest = far > 0 ? (1 / far) * offset : Vec3<double>{0, 0, 1};
+        const Vec3<double> normal = separating(nearest, distances_.between(group_a, group_b, lane), -of.lack / deep);
         int common = a, other = b;
         while (common != other) {
             int& later = common > other ? common : other;
@@ -194,6 +196,15 @@ class ClearanceRows {
         };
         add(a, normal, first);
         add(b, -normal, second);
+    }
+    // Direction in which two links separate. That of their nearest spheres turns at random where links overlap deeply;
+    // there, it is replaced by that between the links.
+    static Vec3<double> separating(const Vec3<double>& nearest, const Vec3<double>& between, double depth) {
+        const double share = depth < 0 ? 0 : depth > 1 ? 1 : depth, size = __builtin_sqrt(dot(between, between));
+        if (share == 0 || size == 0) return nearest;
+        const Vec3<double> sum = (1 - share) * nearest + (share / size) * between;
+        const double length = __builtin_sqrt(dot(sum, sum));
+        return length > 0.1 ? (1 / length) * sum : nearest;
     }
     static Vec3<double> in_lane(const Vec3<Pack>& v, int lane) { return {v.x[lane], v.y[lane], v.z[lane]}; }
 

@@ -30,14 +30,24 @@ _LEVELS: WeakKeyDictionary[Robot, Array] = WeakKeyDictionary()
 _CARRIERS: WeakKeyDictionary[Robot, NDArray[np.int32]] = WeakKeyDictionary()
 
 
-def touching_levels(query: DistanceQuery, body: Body) -> Array:
+def touching_levels(query: DistanceQuery, body: Body, touching: NDArray[np.intp]) -> Array:
     """Return the distances (pairs,) of spheres at which pairs of links are taken to touch [m], at most zero.
 
     Spheres reach beyond the shapes by up to a bound, of which a share is certain to remain; and those of neighbours may
-    overlap in any posture, so that the upright posture is taken as free.
+    overlap in any posture: where the shapes are apart in the upright posture, its distances are taken as free.
+
+    Parameters
+    ----------
+    query
+        Distances of spheres.
+    body
+        The robot.
+    touching
+        Pairs whose shapes touch in the upright posture.
     """
     if body.robot not in _LEVELS:
-        upright = np.asarray(_core.pair_distances(query.robot, query.core, body.q, FAR))
+        upright = np.array(_core.pair_distances(query.robot, query.core, body.q, FAR))
+        upright[touching] = 0.0
         _LEVELS[body.robot] = np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds[:-1])
     return _LEVELS[body.robot]
 
@@ -65,7 +75,8 @@ class LinkClearances:
         self.names = self._query.names
         number = {frozenset(pair): k for k, pair in enumerate(self.names)}
         self._number = np.array([number[frozenset(pair)] for pair in self._contacts.names], dtype=np.intp)
-        self._levels = touching_levels(self._query, body)[None]
+        upright = self._number[self._contacts.touching(body.q[None])[1]]
+        self._levels = touching_levels(self._query, body, upright)[None]
         self._dofs = np.ascontiguousarray(body.v, dtype=np.int32)
         if body.robot not in _CARRIERS:
             _CARRIERS[body.robot] = self._moving_bodies(body)

@@ -52,7 +52,7 @@ ROUNDS = (
     Stage(3, 24.0, 0.3, 0.1, collisions=False, balance=True),
     Stage(3, LOCKED, 0.5, 0.1, balance=True),
     Stage(3, LOCKED, 0.5, 0.1, collisions=False),
-    Stage(5, LOCKED, 1.0, 0.1),
+    Stage(6, LOCKED, 1.0, 0.1),
 )
 
 
