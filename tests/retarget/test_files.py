@@ -38,11 +38,31 @@ def test_smpl_rotations_with_offsets_are_composed(tmp_path: Path) -> None:
             np.testing.assert_allclose(motion.positions[t, k], at, atol=1e-9)
 
 
+@pytest.mark.parametrize("gender", ["male", b"female", np.str_("neutral")])
+@pytest.mark.parametrize("columns", [72, 156, 165])
+def test_files_of_amass_get_the_bones_of_an_average_human(tmp_path: Path, columns: int, gender: object) -> None:
+    poses = np.zeros((9, columns))
+    poses[:, :3] = Rotation.from_euler("x", 90.0, degrees=True).as_rotvec()  # AMASS has z up, SMPL y
+    poses[:, 3 * NAMES.index("L_Shoulder") + 2] = -0.5 * np.pi  # the arm hangs
+    trans, betas = np.tile([1.0, 2.0, 0.9], (9, 1)), np.zeros(16)
+    np.savez(tmp_path / "a.npz", poses=poses, trans=trans, betas=betas, gender=gender, mocap_framerate=120.0)
+    motion = kd.retarget.read(tmp_path / "a.npz")
+    at = dict(zip(motion.names, motion.positions[0], strict=True))
+    assert any("average human" in note for note in motion.notes)
+    assert 1.3 < at["Head"][2] - at["L_Foot"][2] < 1.8
+    np.testing.assert_allclose(at["L_Wrist"][:2], at["L_Shoulder"][:2], atol=1e-9)
+    np.testing.assert_allclose(at["R_Wrist"][1:], at["R_Shoulder"][1:], atol=1e-9)
+    np.testing.assert_allclose(at["L_Ankle"][0] - at["R_Ankle"][0], 2.0 * (at["L_Hip"][0] - 1.0), atol=1e-9)
+    report = kd.retarget.retarget(motion, kd.load("humanoid")).report
+    assert any("average human" in note for note in report.notes)
+    assert report.slip < 0.002 and report.penetration < 0.002 and report.limit_violations == 0
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
         ({"poses": np.zeros((3, 72)), "trans": np.zeros((3, 3))}, "no frame rate"),
-        ({"poses": np.zeros((3, 72)), "trans": np.zeros((3, 3)), "fps": 30}, "add `offsets`"),
+        ({"poses": np.zeros((3, 60)), "trans": np.zeros((3, 3)), "fps": 30}, "66 or more"),
         ({"trans": np.zeros((3, 3)), "fps": 30}, "neither joints nor poses"),
         ({"joints": np.zeros((3, 5, 3)), "fps": 30}, "22 or more"),
     ],

@@ -109,7 +109,7 @@ def normalise(motion: Motion, keys: dict[str, Array], rate: float, mirror: bool 
     -------
     Human
     """
-    notes: list[str] = []
+    notes = list(motion.notes)
     points = {key: _filled(motion, key, values, notes) for key, values in keys.items()}
     points = _z_up(motion, points, notes)
     if _mirrored(points) if mirror is None else mirror:

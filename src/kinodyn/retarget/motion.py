@@ -32,6 +32,8 @@ class Motion:
         Name of the file, or what else the motion comes from.
     units : float, optional
         Metres per unit where the file states it; None to detect it.
+    notes : tuple of str
+        What was assumed where the file does not state it.
     """
 
     names: tuple[str, ...]
@@ -40,6 +42,7 @@ class Motion:
     rate: float
     source: str = "motion"
     units: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names, parents = tuple(self.names), tuple(int(parent) for parent in self.parents)

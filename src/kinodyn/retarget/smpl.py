@@ -10,6 +10,7 @@ import numpy as np
 
 from kinodyn import tables
 from kinodyn.arrays import Array
+from kinodyn.description.human.proportions import proportions
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import Motion
 from kinodyn.spatial import exp3
@@ -41,6 +42,8 @@ NAMES = (
 )
 PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
 POSITIONS = ("joints", "joint_positions", "positions", "Jtr")
+HEIGHT, MASS = 1.7, 68.0  # [m], [kg] of the average human whose bones files without bones get
+AVERAGE = "bones of an average human: the file has rotations, but no offsets"
 RATES = ("mocap_framerate", "mocap_frame_rate", "fps", "frame_rate", "framerate")
 
 
@@ -52,8 +55,9 @@ def read_smpl(path: str | os.PathLike[str]) -> Motion:
     path
         An NPZ file with the positions of joints, `joints` (frames, 22 or more, 3) [m]; or, as in AMASS, rotation
         vectors `poses` (frames, 66 or more) and positions of the root `trans` (frames, 3), together with the positions
-        of the joints at rest, `offsets` (22 or more, 3), each from its parent: a body model is not needed then. The
-        rate is `mocap_framerate` or `fps`.
+        of the joints at rest, `offsets` (22 or more, 3), each from its parent. A body model is not needed: without
+        offsets, those of an average human are used, which a note of the motion says. The rate is `mocap_framerate` or
+        `fps`.
 
     Returns
     -------
@@ -64,7 +68,8 @@ def read_smpl(path: str | os.PathLike[str]) -> Motion:
     rate = _rate(file, arrays)
     given = next((name for name in POSITIONS if name in arrays), None)
     positions = _positions(file, arrays[given]) if given else _from_rotations(file, arrays)
-    return Motion(NAMES, PARENTS, positions, rate, file.name, units=1.0)
+    notes = () if given or "offsets" in arrays else (AVERAGE,)
+    return Motion(NAMES, PARENTS, positions, rate, file.name, units=1.0, notes=notes)
 
 
 def _rate(file: Path, arrays: dict[str, Any]) -> float:
@@ -85,14 +90,9 @@ def _from_rotations(file: Path, arrays: dict[str, Any]) -> Array:
     missing = [name for name in ("poses", "trans") if name not in arrays]
     if missing:
         raise InputError(f"{file} has neither joints nor {' and '.join(missing)}; it has {', '.join(sorted(arrays))}")
-    if "offsets" not in arrays:
-        raise InputError(
-            f"{file} has rotations, but no bones: add `offsets` ({len(NAMES)}, 3), the position of each joint from its "
-            f"parent at rest [m], or `joints` (frames, {len(NAMES)}, 3), their positions"
-        )
     n = len(NAMES)
     poses, trans = np.asarray(arrays["poses"], dtype=float), np.asarray(arrays["trans"], dtype=float)
-    offsets = np.asarray(arrays["offsets"], dtype=float)
+    offsets = np.asarray(arrays["offsets"], dtype=float) if "offsets" in arrays else average_offsets()
     poses = poses.reshape(len(poses), -1)
     if poses.shape[1] < 3 * n or trans.shape != (len(poses), 3) or offsets.ndim != 2 or offsets.shape[0] < n:
         raise InputError(
@@ -109,3 +109,37 @@ def _from_rotations(file: Path, arrays: dict[str, Any]) -> Array:
         positions[:, k] = positions[:, parent] + world[:, parent] @ offsets[k]
         world[:, k] = world[:, parent] @ R[:, k]
     return positions
+
+
+def average_offsets() -> Array:
+    """Return the positions (22, 3) of joints from their parents [m] of an average human, in the axes of SMPL.
+
+    At rest arms point sideways along x, legs down along -y, and toes forward along z. Lengths are those of the table
+    of body segments that the bundled humanoid has.
+    """
+    body = proportions(HEIGHT, MASS, "male")
+    arm, forearm, thigh, shank = (body.length[name] for name in ("upper_arm", "forearm", "thigh", "shank"))
+    neck = body.length["lower_trunk"] + body.torso_length
+    toes = body.foot_length - body.heel_to_ankle
+    spine = body.shoulder_height / 3.0
+    middle = {
+        "Spine1": (0.0, spine, 0.0),
+        "Spine2": (0.0, spine, 0.0),
+        "Spine3": (0.0, spine, 0.0),
+        "Neck": (0.0, neck - body.shoulder_height, 0.0),
+        "Head": (0.0, 0.5 * body.length["head"], 0.0),
+    }
+    sided = {
+        "Hip": (body.hip_half_width, 0.0, 0.0),
+        "Knee": (0.0, -thigh, 0.0),
+        "Ankle": (0.0, -shank, 0.0),
+        "Foot": (0.0, -0.75 * body.ankle_height, 0.75 * toes),
+        "Collar": (0.5 * body.shoulder_half_width, 0.0, 0.0),
+        "Shoulder": (0.5 * body.shoulder_half_width, 0.0, 0.0),
+        "Elbow": (arm, 0.0, 0.0),
+        "Wrist": (forearm, 0.0, 0.0),
+    }
+    left = {f"L_{name}": offset for name, offset in sided.items()}
+    right = {f"R_{name}": (-x, y, z) for name, (x, y, z) in sided.items()}
+    offsets = {"Pelvis": (0.0, 0.0, 0.0)} | middle | left | right
+    return np.array([offsets[name] for name in NAMES])
