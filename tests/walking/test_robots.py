@@ -139,6 +139,12 @@ def options_for_training(spec: mj.MjSpec) -> None:
     spec.default.geom.contype, spec.default.geom.conaffinity, spec.default.geom.margin = 0, 0, 0.1
 
 
+def dry_friction(spec: mj.MjSpec) -> None:
+    for joint in spec.joints:
+        if joint.type == mj.mjtJoint.mjJNT_HINGE:
+            joint.frictionloss = 12.0
+
+
 def springs(spec: mj.MjSpec) -> None:
     for joint in spec.joints:
         if joint.type == mj.mjtJoint.mjJNT_HINGE:
@@ -230,6 +236,14 @@ def test_effort_limits_that_no_motor_has_count_as_unstated() -> None:
     with pytest.warns(kd.DescriptionWarning, match="without an effort limit get"):
         body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
     assert body.robot.limits.effort[6:].max() < 1e3
+
+
+def test_zero_effort_of_all_joints_counts_as_unstated() -> None:
+    robot = kd.load("humanoid")
+    joints = tuple(replace(joint, effort=0.0) for joint in robot.description.joints)
+    with pytest.warns(kd.DescriptionWarning, match="without an effort limit get"):
+        body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
+    assert body.robot.limits.effort[6:].min() > 0.0
 
 
 def with_point_masses(*links: str, mass: float | None = None) -> Robot:
@@ -331,6 +345,28 @@ def test_motors_compensate_springs_within_their_limits(tmp_path: Path) -> None:
     rigid = kd.walking.WalkingController(body).act(replace(observation, elastic=None))
     limits = body.robot.limits.effort
     np.testing.assert_allclose(with_springs, np.clip(rigid - observation.elastic, -limits, limits), atol=1e-9)
+
+
+def test_motors_compensate_friction_within_their_limits(tmp_path: Path) -> None:
+    body = kd.walking.Biped.from_robot(load(written(tmp_path, dry_friction)))
+    robot = body.robot
+    v = np.random.default_rng(1).uniform(-0.2, 0.2, robot.nv)
+    observation = kd.sim.Observation(0.0, kd.State(robot, body.q, v), {})
+    torques = kd.walking.WalkingController(body).act(observation)
+    smooth = Robot(replace(robot.description, joints=tuple(replace(j, friction=0.0) for j in robot.description.joints)))
+    frictionless = kd.walking.Biped.from_robot(smooth)
+    desired = kd.walking.WalkingController(frictionless).act(replace(observation, state=kd.State(smooth, body.q, v)))
+    limits = robot.limits.effort
+    compensated = desired + np.concatenate([np.zeros(6), 12.0 * np.clip(v[6:] / 0.1, -1.0, 1.0)])
+    np.testing.assert_allclose(torques, np.clip(compensated, -limits, limits), atol=1e-6)
+    assert np.abs(torques - desired).max() > 10.0
+
+
+@pytest.mark.slow
+def test_joint_friction_does_not_slow_a_walk(tmp_path: Path) -> None:
+    result = walk(written(tmp_path, dry_friction), 8.0)
+    assert result.walked, result.reason
+    assert result.speed == pytest.approx(result.commanded[0], rel=0.05)
 
 
 def props(spec: mj.MjSpec) -> None:

@@ -26,8 +26,8 @@ def completed(robot: Robot) -> Robot:
 
     Joints that move nothing with inertia, such as fingers without mass, get armature. Joints of which the effort limit
     is not stated get one from the weight and the length of the legs: infinite ones, those that are several times as
-    large as any motor needs, such as 20,000 N m, and those of a file that gives 0 for both effort and velocity, which
-    many exporters write for unknown.
+    large as any motor needs, such as 20,000 N m, and zeros that many exporters write for unknown: for effort and
+    velocity of a joint, or for the effort of all joints.
 
     Parameters
     ----------
@@ -54,7 +54,13 @@ def _with_limits(robot: Robot) -> Robot:
     chains = [moving_chain(robot, foot) for foot in legs.feet]
     scale = robot.mass * float(np.linalg.norm(robot.gravity)) * _leg_height(robot)
     moving = {joint.name for joint in robot.joints if joint.mimic is None and joint.v.stop - joint.v.start == 1}
-    unknown = [joint.name for joint in robot.description.joints if joint.name in moving and _unstated(joint, scale)]
+    no_motor = not any(joint.effort > 0.0 for joint in robot.description.joints if joint.name in moving)
+
+    def unstated(joint: Joint) -> bool:
+        zero = joint.effort == 0.0 and (joint.velocity == 0.0 or no_motor)
+        return zero or joint.effort > MAX_EFFORT * scale
+
+    unknown = [joint.name for joint in robot.description.joints if joint.name in moving and unstated(joint)]
     if not unknown:
         return robot
     joints = []
@@ -62,7 +68,7 @@ def _with_limits(robot: Robot) -> Robot:
         if joint.name in unknown:
             part = LEG_EFFORT if any(joint.child in chain for chain in chains) else OTHER_EFFORT
             joint = replace(joint, effort=part * scale, velocity=joint.velocity or np.inf)
-        elif joint.mimic is not None and _unstated(joint, scale):  # a follower's limits bind its leader
+        elif joint.mimic is not None and unstated(joint):  # a follower's limits bind its leader
             joint = replace(joint, effort=np.inf, velocity=joint.velocity or np.inf)
         joints.append(joint)
     listed = ", ".join(unknown[:6]) + (f" and {len(unknown) - 6} others" if len(unknown) > 6 else "")
@@ -72,10 +78,6 @@ def _with_limits(robot: Robot) -> Robot:
     )
     changed = replace(robot.description, joints=tuple(joints))
     return Robot(changed, gravity=robot.gravity, armature=robot.armature, damping=robot.damping)
-
-
-def _unstated(joint: Joint, scale: float) -> bool:
-    return joint.effort > MAX_EFFORT * scale or (joint.effort == 0.0 and joint.velocity == 0.0)
 
 
 def _with_inertia(robot: Robot) -> Robot:

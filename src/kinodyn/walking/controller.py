@@ -115,6 +115,8 @@ class WalkingController:
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
         self._tracker.solve(State(self.robot, self.body.q))  # makes the tables of the QP before the first tick
         self._upper_body = upper_body
+        friction = self.robot.friction
+        self._effort, self._friction = self.robot.limits.effort, friction if friction.any() else None
         self._own_state: State | None = None
 
     def command(self, velocity: ArrayLike | None, *, at: float = 0.0) -> None:
@@ -206,12 +208,17 @@ class WalkingController:
         force = state.momentum_matrix[:3] @ result.a + state.momentum_bias[:3]
         self._com_velocity += (self.dt / self.robot.mass) * force  # prediction for the next tick
         self.signals["relaxed"] = float(not result.success)
-        return result.tau if observation.elastic is None else self._without_springs(result.tau, observation.elastic)
+        return self._motor_torques(result.tau, state.v, observation.elastic)
 
-    def _without_springs(self, tau: Array, elastic: Array) -> Array:
-        """Return the torques (nv,) of the motors that have the desired ones in sum with those of springs."""
-        limits = self.robot.limits.effort
-        return np.asarray(np.clip(tau - elastic, -limits, limits))
+    def _motor_torques(self, tau: Array, v: Array, elastic: Array | None) -> Array:
+        """Return the torques (nv,) of the motors that have the desired ones in sum with friction and springs."""
+        if self._friction is None and elastic is None:
+            return tau
+        if self._friction is not None:
+            tau = tau + self._friction * np.clip(v / self.settings.tracking.friction_speed, -1.0, 1.0)
+        if elastic is not None:
+            tau = tau - elastic
+        return np.clip(tau, -self._effort, self._effort)
 
     def _with_own_state(self, observation: Observation) -> Observation:
         """Return the observation with a state of the controller's own model, which may include a load."""

@@ -119,6 +119,9 @@ class TrackingGains:
         Angular momentum, kept small: the arms compensate for the legs.
     height_frequency : float
         Low-pass filter of the reference height of the CoM.
+    friction_speed : float
+        Joint velocity [rad/s, m/s] from which the motors compensate the whole Coulomb friction of a joint, and below
+        which a part in proportion.
     """
 
     com_frequency: float = setting(0.1, 1e3)
@@ -137,6 +140,7 @@ class TrackingGains:
     posture_weight: float = setting(*POSITIVE, 0.3)
     leg_posture_weight: float = setting(*POSITIVE, 0.005)
     momentum_weight: float = setting(0.0, 1e12, 0.5)
+    friction_speed: float = setting(1e-3, 100.0, 0.1)
 
     def __post_init__(self) -> None:
         check_ranges(self)
