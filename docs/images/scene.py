@@ -15,8 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import kinodyn as kd
-from kinodyn.sim.mujoco_model import compiled, spec_of
-from kinodyn.sim.mujoco_settings import MujocoSettings
+from kinodyn.sim.scene import Scene
 
 HERE = Path(__file__).parent
 COLOURS = ("#d62728", "#2ca02c", "#1f4ed8")  # x, y, z
@@ -42,24 +41,6 @@ class View:
         return np.array([0.5 * width + scale * (ray @ right), 0.5 * height - scale * (ray @ self.up)])
 
 
-def build_model(robot: kd.Robot) -> Any:
-    """Build the model with a bright floor and a sky, which simulations do not need."""
-    spec = spec_of(robot, MujocoSettings())
-    spec.add_texture(
-        name="kinodyn sky",
-        type=mj.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mj.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=[1.0, 1.0, 1.0],
-        rgb2=[0.75, 0.85, 0.95],
-        width=128,
-        height=128,
-    )
-    model = compiled(robot, spec)
-    plain = (model.geom_type != mj.mjtGeom.mjGEOM_PLANE) & (np.ptp(model.geom_rgba[:, :3], axis=1) < 1e-6)
-    model.geom_rgba[plain, :3] = [0.35, 0.55, 0.8]  # shapes without a colour of their own
-    return model
-
-
 def take(
     robot: kd.Robot,
     q: Any,
@@ -72,19 +53,16 @@ def take(
     alpha: float = 1.0,
 ) -> View:
     """Render a robot at q in an image of (height, width) pixels; alpha below 1 makes it transparent."""
-    model = build_model(robot)
-    model.vis.global_.offheight, model.vis.global_.offwidth = size
+    scene = Scene(robot, {}, (size[1], size[0]))
+    model = scene.model
     floor = model.geom_type == mj.mjtGeom.mjGEOM_PLANE
-    model.geom_rgba[floor] = [1.0, 1.0, 1.0, 1.0]
     model.geom_rgba[~floor, 3] = alpha
-    model.vis.headlight.ambient[:] = 0.75
-    model.vis.headlight.diffuse[:] = 0.4
-    data, camera = mj.MjData(model), mj.MjvCamera()
-    data.qpos[:] = kd.convert.mujoco(robot, model).q_to(q)
-    mj.mj_forward(model, data)
+    names = [link.name for link in scene.links]
+    scene.place(np.asarray(kd.kinematics.poses(robot, q, frames=names)), np.asarray(lookat, dtype=float))
+    camera = mj.MjvCamera()
     camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = lookat, distance, azimuth, elevation
     with mj.Renderer(model, *size) as renderer:
-        renderer.update_scene(data, camera)
+        renderer.update_scene(scene.data, camera)
         pixels = renderer.render().copy()
         eye, other = renderer.scene.camera
         middle = 0.5 * (np.array(eye.pos) + np.array(other.pos))

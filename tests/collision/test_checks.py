@@ -59,10 +59,11 @@ def test_checks_keep_the_leading_axes() -> None:
 def test_allowed_pairs_may_touch() -> None:
     robot = kd.load("panda")
     around = World()
-    around.add_sphere("ball", 0.1, kd.kinematics.pose(robot, robot.neutral(), "panda_link8")[:3, 3])
-    assert not kd.collision.free(robot, robot.neutral(), around)
+    q = robot.configuration("ready")
+    around.add_sphere("ball", 0.1, kd.kinematics.pose(robot, q, "panda_link8")[:3, 3])
+    assert not kd.collision.free(robot, q, around)
     links = [link.name for link in robot.description.links]
-    assert kd.collision.free(robot, robot.neutral(), around, allowed=[("ball", link) for link in links])
+    assert kd.collision.free(robot, q, around, allowed=[("ball", link) for link in links])
 
 
 def test_configurations_beyond_the_limits_are_checked_too() -> None:

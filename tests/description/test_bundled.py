@@ -232,7 +232,7 @@ def test_the_scara_quill_moves_vertically_and_stays_upright(link_poses: LinkPose
     assert T[2, 3] == pytest.approx(0.387 - 0.15)
 
 
-@arms
+@pytest.mark.parametrize("name", ["planar2r", "planar3r"])
 def test_capsules_join_the_ends_of_links(name: str, link_poses: LinkPoses) -> None:
     """The chain of shapes leaves no gap: each capsule ends where another begins, at the base or at the tip."""
     arm = ARMS[name][0]()

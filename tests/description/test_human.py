@@ -15,7 +15,7 @@ from kinodyn.description import solids
 from kinodyn.description.base import with_base
 from kinodyn.description.human import humanoid
 from kinodyn.description.human.table import TABLES, Sex
-from kinodyn.description.types import Description, Inertia, Joint
+from kinodyn.description.types import Description, Inertia, Joint, Shape
 from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
@@ -86,18 +86,22 @@ def test_no_shape_sticks_out_above_the_head_or_below_the_soles(
     poses = link_poses(body, {})
     sole = frame_pose(body, poses, "left_sole")[2, 3]
     extents = [
-        (poses[link.name] @ shape.T_link_shape)[2, 3] + sign * half_height(shape.kind, shape.size)
+        (poses[link.name] @ shape.T_link_shape)[2, 3] + end
         for link in body.links
         for shape in (*link.visuals, *link.collisions)
-        for sign in (-1.0, 1.0)
+        for end in heights(shape)
     ]
     assert min(extents) == pytest.approx(sole, abs=1e-12)
     assert max(extents) == pytest.approx(sole + height, rel=1e-12)
 
 
-def half_height(kind: str, size: tuple[float, ...]) -> float:
-    """Half the height of a shape whose z axis is upright, as all are at zero."""
-    return {"box": 0.5 * size[-1], "sphere": size[0], "capsule": size[0] + 0.5 * size[-1]}[kind]
+def heights(shape: Shape) -> tuple[float, float]:
+    """The lowest and highest z of a shape in its own frame, whose z axis is upright, as all are at zero."""
+    if shape.triangles is not None:
+        z = shape.triangles[0][:, 2]
+        return float(z.min()), float(z.max())
+    half = {"box": 0.5 * shape.size[-1], "sphere": shape.size[0], "capsule": shape.size[0] + 0.5 * shape.size[-1]}
+    return -half[shape.kind], half[shape.kind]
 
 
 @sizes

@@ -14,8 +14,9 @@ from scipy.spatial.transform import Rotation
 from kinodyn.arrays import Array
 from kinodyn.description.bundled import puma560, scara
 from kinodyn.description.human import humanoid
+from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Description, Inertia, Joint, JointKind, Link, Mimic, Shape
-from kinodyn.description.urdf import parse_urdf
+from kinodyn.description.urdf import parse_urdf, read_urdf
 from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.errors import DescriptionError
 
@@ -147,3 +148,22 @@ def test_names_with_markup_are_escaped() -> None:
     again = parse_urdf(write_urdf(body))
     assert again.name == 'a<b"&'
     assert again.links[1].name == "<y>"
+
+
+def test_meshes_of_the_description_are_written_beside_the_file(tmp_path: Path) -> None:
+    body = humanoid()
+    write_urdf(body, tmp_path / "body.urdf")
+    read = read_urdf(tmp_path / "body.urdf")
+    for link, same in zip(body.links, read.links, strict=False):
+        for shape, again in zip(link.visuals, same.visuals, strict=True):
+            if shape.triangles is not None:
+                assert again.mesh is not None and again.mesh.parent == tmp_path / "body_meshes"
+                mesh = read_mesh(again.mesh, again.size)
+                assert len(mesh) == len(shape.triangles[1])
+                np.testing.assert_allclose(mesh.vertices[mesh.faces], shape.triangles[0][shape.triangles[1]], atol=1e-6)
+
+
+def test_without_a_file_links_are_drawn_with_their_collision_shapes() -> None:
+    read = parse_urdf(write_urdf(humanoid()))
+    foot = next(link for link in read.links if link.name == "left_foot")
+    assert [shape.kind for shape in foot.visuals] == [shape.kind for shape in foot.collisions] == ["box"]

@@ -28,8 +28,8 @@ def around_the_base(**options: object) -> Plan:
     """Thousands of iterations: the arm passes from one side of a wall to the other below its top part."""
     start, goal = np.array([[turn, -0.2, 0, -2, 0, 1.8, 0.8] for turn in (0.9, -0.9)])
     world = World()
-    world.add_box("front", (3.0, 0.01, 3.0), ((1.62, 0.0, 1.0), None))
-    world.add_box("back", (3.0, 0.01, 3.0), ((-1.62, 0.0, 1.0), None))
+    world.add_box("front", (3.0, 0.01, 3.0), ((1.68, 0.0, 1.0), None))
+    world.add_box("back", (3.0, 0.01, 3.0), ((-1.68, 0.0, 1.0), None))
     world.add_box("above", (3.0, 0.01, 1.0), ((0.0, 0.0, 1.3), None))
     return plan(PANDA, start, goal, world, time_budget=TIME, **options)  # type: ignore[arg-type]
 

@@ -27,10 +27,10 @@ def no_time() -> float:
 
 
 def gaps(q: Array, ball: MovingObstacle, t: Array) -> Array:
-    """Return the distance of a ball from the spheres of the robot at configurations (n, nq) and times (n,)."""
+    """Return the distance of a ball from the spheres of the moving links at configurations (n, nq) and times (n,)."""
     found = np.full(len(t), np.inf)
     centre = ball.at(t)
-    for link in SPHERES.links:
+    for link in SPHERES.links[1:]:  # the first one is the base
         T, rows = kd.kinematics.pose(PANDA, q, link), SPHERES.of_link(link)
         spheres = np.einsum("tij,sj->tsi", T[:, :3, :3], rows[:, :3]) + T[:, None, :3, 3]
         distance = np.linalg.norm(spheres - centre[:, None], axis=-1) - rows[:, 3] - ball.radius

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kinodyn as kd
 from kinodyn.viewer.dragging import COM, Dragging
+from kinodyn.viewer.initial_pose import initial_configuration
 from kinodyn.viewer.limbs import limbs
 from kinodyn.viewer.playback import Player, make_tracks
-from kinodyn.viewer.sliders import slider_coordinates
+from kinodyn.viewer.sliders import slider_coordinates, slider_groups
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,44 @@ def test_a_slider_changes_one_coordinate_only(every_kind: kd.Robot) -> None:
         got = [other.read(changed) for other in slider_coordinates(every_kind)]
         assert got[k] == pytest.approx(expected, abs=1e-9)
         np.testing.assert_allclose(np.delete(got, k), np.delete(values, k), atol=1e-9)
+
+
+def test_sliders_are_grouped_by_chain(humanoid: kd.Robot) -> None:
+    groups = slider_groups(humanoid)
+    assert list(groups) == ["Right leg", "Left leg", "Torso", "Right arm", "Left arm", "Head", "Base"]
+    joints = [coordinate.joint.name for coordinate in groups["Left arm"]]
+    assert tuple(joints) == humanoid.description.chains["left_arm"]
+    assert sum(map(len, groups.values())) == humanoid.nv
+
+
+def test_a_robot_without_chains_has_a_group_for_each_branch(humanoid: kd.Robot) -> None:
+    plain = kd.Robot(replace(humanoid.description, chains={}))
+    groups = slider_groups(plain)
+    assert list(groups) == ["Right foot", "Left foot", "Right hand", "Left hand", "Head", "Other joints", "Base"]
+    assert [coordinate.joint.name for coordinate in groups["Other joints"]] == ["torso_yaw"]
+    for side in ("left", "right"):
+        names = tuple(coordinate.joint.name for coordinate in groups[f"{side.title()} foot"])
+        assert names == humanoid.description.chains[f"{side}_leg"]
+
+
+def test_labels_of_sliders_have_units(every_kind: kd.Robot) -> None:
+    units = {"prismatic": "[m]", "revolute": "[rad]", "continuous": "[rad]", "ball": "[rad]"}
+    coordinates = slider_coordinates(every_kind)
+    assert len({coordinate.label for coordinate in coordinates}) == len(coordinates)
+    for coordinate in coordinates:
+        kind = coordinate.joint.kind
+        lengths = {"planar": 2, "floating": 3}.get(kind, 0)
+        expected = units.get(kind) or ("[m]" if coordinate.part < lengths else "[rad]")
+        assert coordinate.label.endswith(expected)
+
+
+def test_an_arm_without_named_configuration_starts_away_from_its_limits_and_itself() -> None:
+    arm = kd.load("panda")
+    plain = kd.Robot(replace(arm.description, configurations={}))
+    q = initial_configuration(plain)
+    room = np.minimum(q - plain.limits.lower, plain.limits.upper - q) / (plain.limits.upper - plain.limits.lower)
+    assert room.min() > 0.09
+    assert kd.collision.free(plain, q)
 
 
 def test_every_degree_of_freedom_has_a_slider_within_its_limits(every_kind: kd.Robot, humanoid: kd.Robot) -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
+from dataclasses import replace
+from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.checks import as_path
+from kinodyn.description.mesh_files import stl_bytes
+from kinodyn.description.meshes import TriangleMesh
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Shape
-from kinodyn.errors import DescriptionError
-from kinodyn.tables.output import write_text
+from kinodyn.errors import DescriptionError, InputError
+from kinodyn.tables.output import write_file, write_text
 
 # A URDF limit must be a number, and parsers in C++ do not read "inf".
 _NO_LIMIT = sys.float_info.max
@@ -28,7 +34,8 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     description
         The description.
     path
-        File to write to; none if not given.
+        File to write to; none if not given. Meshes that the description itself contains are written to STL files in the
+        folder `<name of the file>_meshes` beside it.
 
     Returns
     -------
@@ -38,13 +45,15 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     Raises
     ------
     DescriptionError
-        For what URDF cannot express: ball joints, ellipsoids, planes.
+        For what URDF cannot express: ball joints, ellipsoids, planes, and collision meshes of the description itself
+        without a path.
 
     Notes
     -----
     A capsule becomes a cylinder and two spheres, a frame a link without inertia on a fixed joint, a revolute joint
     without position limits continuous; any other infinite limit becomes the largest number. URDF cannot express
     armature, gravity, chains, end effectors, named configurations and collision exclusions: they are not written.
+    Without a path, a link whose visual shapes are meshes of the description itself is drawn with its collision shapes.
 
     Examples
     --------
@@ -52,28 +61,58 @@ def write_urdf(description: Description, path: str | os.PathLike[str] | None = N
     >>> write_urdf(humanoid()).splitlines()[1]
     '<robot name="humanoid">'
     """
+    target = None if path is None else as_path("path", path)
     robot = Element("robot", name=description.name)
+    beside = target if target is not None and (target.is_file() or not target.exists()) else None  # not of a device
     for link in description.links:
-        _add_link(robot, link)
+        _add_link(robot, link, beside)
     for joint in description.joints:
         _add_joint(robot, joint)
     for frame in description.frames:
         _add_frame(robot, frame)
     indent(robot)
     text = '<?xml version="1.0"?>\n' + tostring(robot, encoding="unicode") + "\n"
-    if path is not None:
-        write_text(path, text)
+    if target is not None:
+        write_text(target, text)
     return text
 
 
-def _add_link(robot: Element, link: Link) -> None:
+def _add_link(robot: Element, link: Link, target: Path | None) -> None:
     element = _child(robot, "link", name=link.name)
     if link.inertia is not None:
         _add_inertial(element, link.inertia)
-    for tag, group in (("visual", link.visuals), ("collision", link.collisions)):
-        for shape in group:
-            for piece in _expressible(shape, link.name):
+    visuals = link.visuals
+    if target is None and any(_contains_mesh(shape) for shape in visuals):
+        visuals = link.collisions
+    for tag, group in (("visual", visuals), ("collision", link.collisions)):
+        for number, shape in enumerate(group):
+            named = shape if target is None else _with_file(shape, target, f"{link.name}_{tag}_{number}")
+            for piece in _expressible(named, link.name):
                 _add_shape(element, tag, piece)
+
+
+def _contains_mesh(shape: Shape) -> bool:
+    return shape.kind == "mesh" and shape.triangles is not None
+
+
+def _with_file(shape: Shape, target: Path, name: str) -> Shape:
+    """Write the triangles of a shape to a file beside the document, and return the shape that names it."""
+    if not _contains_mesh(shape) or shape.triangles is None:
+        return shape
+    folder = target.parent / f"{target.stem}_meshes"
+    file = folder / f"{_file_name(name)}.stl"
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as cause:
+        raise InputError(f"{os.fspath(folder)} cannot be created: {cause.strerror}") from cause
+    content = stl_bytes(TriangleMesh(*shape.triangles))
+    write_file(file, lambda stream: stream.write(content))
+    return replace(shape, triangles=None, mesh=file, uri=f"{folder.name}/{file.name}")
+
+
+def _file_name(name: str) -> str:
+    """Replace what is not a letter, a digit, a dot, a hyphen or an underscore: names of links may contain slashes."""
+    return re.sub(r"[^\w.-]", "_", name)
 
 
 def _add_inertial(link: Element, inertia: Inertia) -> None:

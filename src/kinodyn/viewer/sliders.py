@@ -1,4 +1,4 @@
-"""Joint sliders: one per coordinate, between its limits."""
+"""Joint sliders: one per coordinate, between its limits, in a folder for each chain of the robot."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from kinodyn.viewer.gui import InputSync
 STEP = 1e-3  # rad or m
 BASE_RANGE = 2.0  # half the range of a floating base's position sliders [m]
 ORIENTED = ("ball", "floating")
+BASE, OTHERS = "Base", "Other joints"  # titles of groups
+MIN_BRANCH_JOINTS = 2  # of a branch with a group of its own
+MAX_OPEN = 12  # sliders of groups that are open at the start
 OnMove: TypeAlias = Callable[["SliderCoordinate", float], None]
 
 
@@ -28,6 +31,7 @@ class SliderCoordinate:
     Attributes
     ----------
     label : str
+        With the unit.
     joint : JointInfo
     part : int
         Index among the joint's coordinates; a ball or floating joint has its position, if any, then its rotation
@@ -76,16 +80,91 @@ def slider_coordinates(robot: Robot) -> list[SliderCoordinate]:
             names = (["x", "y", "z"] if joint.kind == "floating" else []) + ["rotation x", "rotation y", "rotation z"]
             ends = [BASE_RANGE] * (len(names) - 3) + [3.141] * 3
             found += [
-                SliderCoordinate(f"{joint.name} {name}", joint, k, -end, end)
+                SliderCoordinate(f"{joint.name} {name} {'[rad]' if ' ' in name else '[m]'}", joint, k, -end, end)
                 for k, (name, end) in enumerate(zip(names, ends, strict=True))
             ]
             continue
-        names = ["x", "y", "angle"] if joint.kind == "planar" else [""]
-        for k, name in enumerate(names):
+        for k, name in enumerate(_part_names(joint)):
             where = joint.q.start + k
             low, high = _rounded(float(lower[where]), float(upper[where]))
-            found.append(SliderCoordinate(f"{joint.name} {name}".strip(), joint, k, low, high))
+            found.append(SliderCoordinate(f"{joint.name} {name}", joint, k, low, high))
     return found
+
+
+def _part_names(joint: JointInfo) -> list[str]:
+    """Return what follows the name of a joint in the labels of its sliders."""
+    if joint.kind == "planar":
+        return ["x [m]", "y [m]", "angle [rad]"]
+    return ["[m]" if joint.kind == "prismatic" else "[rad]"]
+
+
+def slider_groups(robot: Robot) -> dict[str, list[SliderCoordinate]]:
+    """Return the coordinates by group: the chains of the description, or the branches of the tree; the base comes last.
+
+    A chain without joints of its own, such as a whole arm next to its parts, has no group. A branch is a sequence of
+    joints between two forks; short ones, such as a waist, belong to one group.
+    """
+    owner = _chain_of_joints(robot)
+    if len(set(owner.values())) <= 1:
+        owner = {**_branch_of_joints(robot), **owner}
+    groups: dict[str, list[SliderCoordinate]] = {}
+    base: list[SliderCoordinate] = []
+    for coordinate in slider_coordinates(robot):
+        joint = coordinate.joint
+        of_base = joint.kind == "floating"
+        (base if of_base else groups.setdefault(owner.get(joint.name, OTHERS), [])).append(coordinate)
+    if OTHERS in groups:
+        groups[OTHERS] = groups.pop(OTHERS)
+    return {**groups, BASE: base} if base else groups
+
+
+def _chain_of_joints(robot: Robot) -> dict[str, str]:
+    """Return the chain of each joint: the shortest one that contains it."""
+    owner: dict[str, str] = {}
+    for name, joints in sorted(robot.description.chains.items(), key=lambda chain: len(chain[1])):
+        for joint in joints:
+            owner.setdefault(joint, _title(name))
+    return owner
+
+
+def _branch_of_joints(robot: Robot) -> dict[str, str]:
+    """Return the branch of each joint, named after its last link; a robot without forks has one group."""
+    above = {joint.child: joint for joint in robot.description.joints}
+    moving = {joint.name: joint for joint in robot.joints if joint.mimic is None}
+
+    def parent(name: str) -> str | None:
+        link = moving[name].parent
+        while link in above and above[link].name not in moving:
+            link = above[link].parent
+        return above[link].name if link in above else None
+
+    parents = {name: parent(name) for name in moving}
+    children: dict[str | None, list[str]] = {}
+    for name, before in parents.items():
+        children.setdefault(before, []).append(name)
+    branches: list[list[str]] = []
+    of_joint: dict[str, list[str]] = {}
+    for name, before in parents.items():
+        continues = before is not None and len(children[before]) == 1 and moving[before].kind not in ORIENTED
+        branch = of_joint[before] if continues and before is not None else []
+        if not branch:
+            branches.append(branch)
+        branch.append(name)
+        of_joint[name] = branch
+    if len(branches) == 1:
+        return {}
+    return {
+        name: _title(moving[branch[-1]].child)
+        for branch in branches
+        if len(branch) >= MIN_BRANCH_JOINTS
+        for name in branch
+    }
+
+
+def _title(name: str) -> str:
+    """Return a name as the title of a folder: "left_arm" as "Left arm"."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
 
 
 def _rounded(lower: float, upper: float) -> tuple[float, float]:
@@ -109,16 +188,15 @@ class Sliders:
     """
 
     def __init__(self, gui: viser.GuiApi, robot: Robot, q: Array, moved: OnMove) -> None:
-        self.coordinates = slider_coordinates(robot)
+        groups = slider_groups(robot)
+        self.coordinates = [coordinate for group in groups.values() for coordinate in group]
         self._sync = InputSync()
-        base = [coordinate for coordinate in self.coordinates if coordinate.joint.kind == "floating"]
-        rest = [coordinate for coordinate in self.coordinates if coordinate.joint.kind != "floating"]
         self._handles: dict[str, viser.GuiSliderHandle[float]] = {}
-        for coordinate in rest:
-            self._handles[coordinate.label] = self._add(gui, coordinate, q, moved)
-        if base:
-            with gui.add_folder("Base", expand_by_default=False):
-                for coordinate in base:
+        shown = 0
+        for title, group in groups.items():
+            shown += len(group)
+            with gui.add_folder(title, expand_by_default=title != BASE and (shown <= MAX_OPEN or shown == len(group))):
+                for coordinate in group:
                     self._handles[coordinate.label] = self._add(gui, coordinate, q, moved)
 
     def _add(

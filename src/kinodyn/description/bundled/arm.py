@@ -1,4 +1,4 @@
-"""Shared by the bundled arms: a DH table with capsules as shapes, and named configurations."""
+"""Shared by the bundled arms: a DH table with shapes, and named configurations."""
 
 from __future__ import annotations
 
@@ -10,33 +10,30 @@ from dataclasses import replace
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.description.bundled.parts import GREY, LinkShapes, capsule
 from kinodyn.description.dh import DH, Convention, description_from_dh
 from kinodyn.description.types import Description, Frame, Inertia, Link, Shape
-
-_GREY = (0.70, 0.72, 0.76, 1.0)
 
 
 def dh_arm(
     rows: Sequence[DH],
     bodies: Sequence[Inertia],
-    radii: Sequence[float],
+    shapes: Sequence[LinkShapes],
     *,
     name: str,
     convention: Convention = "standard",
     configurations: Mapping[str, Sequence[float]] | None = None,
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Description:
-    """Describe an arm by its DH table, the inertia of each link, and the radius [m] of the capsules along each link.
+    """Describe an arm by its DH table, the inertia of each link, and the shapes of the base and of each link.
 
     `configurations` has one position for each moving joint, in the order of the rows.
     """
     description = description_from_dh(rows, convention=convention, name=name, gravity=gravity)
-    paths = _standard_paths(rows) if convention == "standard" else _modified_paths(rows)
-    parts = {
-        f"link{number}": (body, _capsules(path, radius))
-        for number, (body, path, radius) in enumerate(zip(bodies, paths, radii, strict=True), start=1)
-    }
-    links = (_with_shapes(link, *parts[link.name]) if link.name in parts else link for link in description.links)
+    inertias = {f"link{number}": body for number, body in enumerate(bodies, start=1)}
+    names = ("base", *inertias)
+    parts = dict(zip(names, shapes, strict=True))
+    links = (_completed(link, inertias.get(link.name), parts.get(link.name)) for link in description.links)
     joints = description.chains["arm"]
     named = {
         key: {joint: (float(value),) for joint, value in zip(joints, values, strict=True)}
@@ -77,8 +74,18 @@ def frame(name: str, link: str, z: float, yaw: float = 0.0) -> Frame:
     return Frame(name, link, T)
 
 
-def _with_shapes(link: Link, inertia: Inertia, shapes: tuple[Shape, ...]) -> Link:
-    return replace(link, inertia=inertia, visuals=shapes, collisions=shapes)
+def capsule_shapes(
+    rows: Sequence[DH], radii: Sequence[float], convention: Convention = "standard"
+) -> tuple[LinkShapes, ...]:
+    """Return capsules of the given radii [m] along the links, with which links of simple arms are drawn and collide."""
+    paths = _standard_paths(rows) if convention == "standard" else _modified_paths(rows)
+    links = [_capsules(path, radius) for path, radius in zip(paths, radii, strict=True)]
+    return (LinkShapes(), *(LinkShapes(shapes, shapes) for shapes in links))
+
+
+def _completed(link: Link, inertia: Inertia | None, shapes: LinkShapes | None) -> Link:
+    parts = shapes or LinkShapes()
+    return replace(link, inertia=inertia or link.inertia, visuals=parts.visuals, collisions=parts.collisions)
 
 
 def _standard_paths(rows: Sequence[DH]) -> list[list[Array]]:
@@ -104,21 +111,5 @@ def _capsules(path: Sequence[Array], radius: float) -> tuple[Shape, ...]:
     """Return a capsule along each segment of the path with a length, or a sphere if none has."""
     pieces = [(a, b) for a, b in itertools.pairwise(path) if not np.allclose(a, b)]
     if not pieces:
-        return (Shape("sphere", (radius,), np.eye(4), rgba=_GREY),)
-    return tuple(_capsule(a, b, radius) for a, b in pieces)
-
-
-def _capsule(start: Array, end: Array, radius: float) -> Shape:
-    T = np.eye(4)
-    T[:3, 3] = 0.5 * (start + end)
-    length = float(np.linalg.norm(end - start))
-    T[:3, :3] = _turn_z_to((end - start) / length)
-    return Shape("capsule", (radius, length), T, rgba=_GREY)
-
-
-def _turn_z_to(direction: Array) -> Array:
-    """Return a rotation matrix whose third column is the unit vector `direction`."""
-    helper = np.eye(3)[int(np.argmin(np.abs(direction)))]
-    x = np.cross(helper, direction)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(direction, x), direction])
+        return (Shape("sphere", (radius,), np.eye(4), rgba=GREY),)
+    return tuple(capsule(a, b, radius) for a, b in pieces)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinodyn.description import solids
 from kinodyn.description.bundled.arm import dh_arm, frame, renamed
+from kinodyn.description.bundled.panda_shapes import panda_shapes
 from kinodyn.description.dh import DH
 from kinodyn.description.types import Description, Inertia, Link
 
@@ -55,21 +56,19 @@ _BODIES = (
     (0.735522, (0.010517, -0.004252, 0.061597), (0.012516, 0.010027, 0.004815, -0.000428, -0.001196, -0.000741)),
 )
 
-_RADII = (0.06, 0.06, 0.06, 0.06, 0.05, 0.05, 0.05)
-
 _CONFIGURATIONS = {"ready": (0.0, -0.25 * math.pi, 0.0, -0.75 * math.pi, 0.0, _HALF, 0.25 * math.pi)}
 
 
 def panda() -> Description:
-    """Describe the Panda arm: seven revolute joints, without the hand.
+    """Describe the Panda arm: seven revolute joints, and the shape of a hand, which has no joints and no mass.
 
     Links and joints have the names of the manufacturer's ROS package; `panda_link8` is the flange, `panda_hand_tcp` the
-    point between the fingertips of a mounted hand. "ready" is the start of the manufacturer's examples.
+    point between the fingertips of the hand. "ready" is the start of the manufacturer's examples.
     """
     arm = dh_arm(
         [_row(index) for index in range(7)],
         [_body(*numbers) for numbers in _BODIES],
-        _RADII,
+        panda_shapes(),
         name="panda",
         convention="modified",
         configurations=_CONFIGURATIONS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinodyn.description import solids
-from kinodyn.description.bundled.arm import dh_arm
+from kinodyn.description.bundled.arm import capsule_shapes, dh_arm
 from kinodyn.description.dh import DH
 from kinodyn.description.types import Description
 
@@ -32,4 +32,6 @@ def planar3r() -> Description:
 def _planar(joints: int) -> Description:
     across = _MASS * _LENGTH**2 / 12.0
     rod = solids.principal(_MASS, (-0.5 * _LENGTH, 0.0, 0.0), (_ALONG, across, across))
-    return dh_arm([DH(a=_LENGTH)] * joints, [rod] * joints, [0.04] * joints, name=f"planar{joints}r", gravity=_GRAVITY)
+    rows = [DH(a=_LENGTH)] * joints
+    shapes = capsule_shapes(rows, [0.04] * joints)
+    return dh_arm(rows, [rod] * joints, shapes, name=f"planar{joints}r", gravity=_GRAVITY)

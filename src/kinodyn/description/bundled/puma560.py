@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kinodyn.description import solids
 from kinodyn.description.bundled.arm import dh_arm
+from kinodyn.description.bundled.puma560_shapes import puma560_shapes
 from kinodyn.description.dh import DH
 from kinodyn.description.types import Description
 
@@ -69,8 +70,6 @@ _RANGES = ((-160.0, 160.0), (-45.0, 225.0), (-225.0, 45.0), (-110.0, 170.0), (-1
 _TORQUES = (97.6, 186.4, 89.4, 24.2, 20.1, 21.3)
 _SPEEDS = (1.92, 1.51, 2.40, 5.34, 5.09, 5.74)
 
-_RADII = (0.10, 0.08, 0.06, 0.05, 0.04, 0.03)
-
 _CONFIGURATIONS = {
     "zero": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     "ready": (0.0, _HALF, -_HALF, 0.0, 0.0, 0.0),
@@ -88,7 +87,7 @@ def puma560() -> Description:
     """
     rows = [_row(index) for index in range(6)]
     bodies = [solids.principal(*body) for body in _BODIES]
-    return dh_arm(rows, bodies, _RADII, name="puma560", configurations=_CONFIGURATIONS)
+    return dh_arm(rows, bodies, puma560_shapes(), name="puma560", configurations=_CONFIGURATIONS)
 
 
 def _row(index: int) -> DH:

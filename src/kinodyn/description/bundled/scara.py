@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from kinodyn.description import solids
 from kinodyn.description.bundled.arm import dh_arm
+from kinodyn.description.bundled.parts import DARK, GREY, WHITE, LinkShapes, ball, capsule, drawn, hub, posed
 from kinodyn.description.dh import DH
+from kinodyn.description.surfaces import plate, rounded_cylinder
 from kinodyn.description.types import Description, Inertia
 
 # Degrees and degrees per second of the three revolute joints: Adept Cobra s600 data sheet.
@@ -36,9 +39,33 @@ def scara() -> Description:
         solids.cylinder(1.2, 0.012, 0.36, com=(0.0, 0.0, -0.18)),
         solids.cylinder(0.2, 0.03, 0.02, com=(0.0, 0.0, -0.01)),
     ]
-    return dh_arm(rows, bodies, [0.06, 0.05, 0.012, 0.02], name="scara")
+    return dh_arm(rows, bodies, _shapes(), name="scara")
 
 
 def _arm(mass: float, length: float) -> Inertia:
     """Return the inertia of a horizontal arm, a box that sticks out 60 mm beyond both of its axes."""
     return solids.box(mass, (length + 0.12, 0.12, 0.10), com=(-0.5 * length, 0.0, 0.0))
+
+
+@cache
+def _shapes() -> tuple[LinkShapes, ...]:
+    """Return the shapes of the base and of the four links: the second arm is above the first one."""
+    column = drawn(rounded_cylinder(0.085, 0.0, 0.335, 0.012, end=0.075, sides=48))
+    lower = drawn(plate(0.325, 0.07, 0.055, -0.05, 0.03, 0.012), posed((0, 0, 1), x=(1, 0, 0), at=(-0.325, 0, 0)))
+    upper = drawn(plate(0.275, 0.055, 0.05, -0.12, -0.032, 0.012), posed((0, 0, 1), x=(1, 0, 0), at=(-0.275, 0, 0)))
+    quill = hub((0.0, 0.0, -0.34), (0.0, 0.0, -0.006), 0.012, GREY, 0.003)
+    flange = hub((0.0, 0.0, -0.016), (0.0, 0.0, 0.0), 0.024, DARK, 0.003)
+    # The collision shape of the base begins above the floor: the spheres that cover it do not touch a floor at z = 0.
+    return (
+        LinkShapes((column,), (capsule((0.0, 0.0, 0.105), (0.0, 0.0, 0.255), 0.085),)),
+        LinkShapes((lower,), (capsule((-0.325, 0.0, -0.012), (0.0, 0.0, -0.012), 0.055),)),
+        LinkShapes(
+            (upper, hub((0, 0, -0.27), (0, 0, -0.11), 0.035, WHITE)),
+            (
+                capsule((-0.275, 0.0, -0.082), (0.0, 0.0, -0.082), 0.048),
+                capsule((0.0, 0.0, -0.235), (0.0, 0.0, -0.12), 0.035),
+            ),
+        ),
+        LinkShapes((quill,), (capsule((0.0, 0.0, -0.34), (0.0, 0.0, -0.012), 0.012),)),
+        LinkShapes((flange,), (ball((0.0, 0.0, -0.015), 0.015),)),
+    )

@@ -6,6 +6,7 @@ import math
 
 from kinodyn.description import solids
 from kinodyn.description.bundled.arm import dh_arm, renamed
+from kinodyn.description.bundled.ur5_shapes import ur5_shapes
 from kinodyn.description.dh import DH
 from kinodyn.description.types import Description, Inertia
 
@@ -39,8 +40,6 @@ _BODIES: tuple[Inertia, ...] = (
 _RANGE, _SPEED = 2.0 * math.pi, math.pi
 _TORQUES = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)
 
-_RADII = (0.06, 0.054, 0.04, 0.04, 0.04, 0.035)
-
 _LINKS = ("shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link")
 
 # Stretched straight up, and the home position of the manufacturer's teach pendant.
@@ -57,7 +56,7 @@ def ur5() -> Description:
     about z from `base_link` of the ROS package) and `wrist_3_link` is the flange that ROS calls `tool0`.
     """
     rows = [_row(index) for index in range(6)]
-    arm = dh_arm(rows, _BODIES, _RADII, name="ur5", configurations=_CONFIGURATIONS)
+    arm = dh_arm(rows, _BODIES, ur5_shapes(), name="ur5", configurations=_CONFIGURATIONS)
     return renamed(arm, {f"link{number}": name for number, name in enumerate(_LINKS, start=1)})
 
 

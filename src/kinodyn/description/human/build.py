@@ -11,7 +11,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.description import solids
-from kinodyn.description.human import shapes
+from kinodyn.description.human import figure, shapes
 from kinodyn.description.human.joints import JOINTS
 from kinodyn.description.human.proportions import Proportions, proportions
 from kinodyn.description.human.table import Sex
@@ -71,15 +71,18 @@ def humanoid(height: float = HEIGHT, mass: float = MASS, sex: Sex = "male") -> D
     """
     body = proportions(height, mass, sex)
     parts = _Parts(body)
-    parts.add_link("pelvis", body.standing("lower_trunk"), shapes.pelvis(body))
+    parts.add_link("pelvis", body.standing("lower_trunk"), _Look(shapes.pelvis(body), figure.pelvis(body)))
     for side in _SIDES:
         _add_leg(parts, side)
     trunk = solids.combine([body.standing("middle_trunk"), body.standing("upper_trunk", body.length["middle_trunk"])])
-    parts.add("torso_yaw", "", "pelvis", "torso", (0.0, 0.0, body.length["lower_trunk"]), trunk, shapes.torso(body))
+    look = _Look(shapes.torso(body), figure.torso(body))
+    parts.add("torso_yaw", "", "pelvis", "torso", (0.0, 0.0, body.length["lower_trunk"]), trunk, look)
     for side in _SIDES:
         _add_arm(parts, side)
     neck = (0.0, 0.0, body.torso_length)
-    _add_ball(parts, "", _HEAD, "torso", "head", neck, body.standing("head"), shapes.head(body))
+    _add_ball(
+        parts, "", _HEAD, "torso", "head", neck, body.standing("head"), _Look(shapes.head(body), figure.head(body))
+    )
     parts.add_frame("head_top", "head", (0.0, 0.0, body.length["head"]))
     return Description(
         name="humanoid",
@@ -100,6 +103,18 @@ def humanoid(height: float = HEIGHT, mass: float = MASS, sex: Sex = "male") -> D
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """The collision shape of a link, None if it has none, and its visual shapes."""
+
+    solid: Shape | None
+    visuals: tuple[Shape, ...]
+
+    @classmethod
+    def of_limb(cls, body: Proportions, segment: str) -> _Look:
+        return cls(shapes.limb(body, segment), figure.limb(body, segment))
+
+
 @dataclass
 class _Parts:
     """The links, joints and frames added so far."""
@@ -110,15 +125,16 @@ class _Parts:
     frames: list[Frame] = field(default_factory=list)
     neighbours: list[tuple[str, str]] = field(default_factory=list)
 
-    def add_link(self, name: str, inertia: Inertia, *seen: Shape, solid: bool = True) -> None:
-        self.links.append(Link(name, inertia, visuals=seen, collisions=seen if solid else ()))
+    def add_link(self, name: str, inertia: Inertia, look: _Look) -> None:
+        solid = () if look.solid is None else (look.solid,)
+        self.links.append(Link(name, inertia, visuals=look.visuals, collisions=solid))
 
     def add(
-        self, kind: str, side: Side, parent: str, child: str, at: Sequence[float], inertia: Inertia, shape: Shape
+        self, kind: str, side: Side, parent: str, child: str, at: Sequence[float], inertia: Inertia, look: _Look
     ) -> None:
         """Add a link and the joint of the table's `kind` that moves it, `at` [m] in the parent's frame."""
         self.add_joint(kind, side, parent, child, at)
-        self.add_link(child, inertia, shape)
+        self.add_link(child, inertia, look)
 
     def add_joint(self, kind: str, side: Side, parent: str, child: str, at: Sequence[float]) -> None:
         row, body = JOINTS[kind], self.body
@@ -148,11 +164,11 @@ def _add_leg(parts: _Parts, side: Side) -> None:
     body = parts.body
     pelvis_hip = (0.0, _outward(side) * body.hip_half_width, 0.0)
     thigh, shank, foot = (_sided(side, name) for name in ("thigh", "shank", "foot"))
-    _add_ball(parts, side, _LEG[:3], "pelvis", thigh, pelvis_hip, body.hanging("thigh"), shapes.limb(body, "thigh"))
+    _add_ball(parts, side, _LEG[:3], "pelvis", thigh, pelvis_hip, body.hanging("thigh"), _Look.of_limb(body, "thigh"))
     knee = (0.0, 0.0, -body.length["thigh"])
-    parts.add("knee", side, thigh, shank, knee, body.hanging("shank"), shapes.limb(body, "shank"))
+    parts.add("knee", side, thigh, shank, knee, body.hanging("shank"), _Look.of_limb(body, "shank"))
     ankle = (0.0, 0.0, -body.length["shank"])
-    _add_ball(parts, side, _LEG[4:], shank, foot, ankle, body.foot(), shapes.foot(body))
+    _add_ball(parts, side, _LEG[4:], shank, foot, ankle, body.foot(), _Look(shapes.foot(body), figure.foot(body)))
     middle = 0.5 * body.foot_length - body.heel_to_ankle
     parts.add_frame(_sided(side, "sole"), foot, (middle, 0.0, -body.ankle_height))
 
@@ -162,11 +178,12 @@ def _add_arm(parts: _Parts, side: Side) -> None:
     shoulder = (0.0, _outward(side) * body.shoulder_half_width, body.shoulder_height - body.length["lower_trunk"])
     upper, fore, hand = (_sided(side, name) for name in ("upper_arm", "forearm", "hand"))
     upper_arm = body.hanging("upper_arm")
-    _add_ball(parts, side, _ARM[:3], "torso", upper, shoulder, upper_arm, shapes.limb(body, "upper_arm"))
+    _add_ball(parts, side, _ARM[:3], "torso", upper, shoulder, upper_arm, _Look.of_limb(body, "upper_arm"))
     elbow = (0.0, 0.0, -body.length["upper_arm"])
-    parts.add("elbow", side, upper, fore, elbow, body.hanging("forearm"), shapes.limb(body, "forearm"))
+    parts.add("elbow", side, upper, fore, elbow, body.hanging("forearm"), _Look.of_limb(body, "forearm"))
     wrist = (0.0, 0.0, -body.length["forearm"])
-    _add_ball(parts, side, _ARM[4:], fore, hand, wrist, body.hand(), shapes.hand(body))
+    look = _Look(shapes.hand(body), figure.hand(body, _outward(side)))
+    _add_ball(parts, side, _ARM[4:], fore, hand, wrist, body.hand(), look)
     # The palm's frame lies on its surface, level with the hand's centre of mass, where a gripped bar would be.
     level = -body.com["hand"] * body.length["hand"]
     parts.add_frame(_sided(side, "palm"), hand, (0.0, -_outward(side) * 0.5 * shapes.hand(body).size[1], level))
@@ -180,21 +197,22 @@ def _add_ball(
     child: str,
     at: Sequence[float],
     segment: Inertia,
-    shape: Shape,
+    look: _Look,
 ) -> None:
     """Add joints whose axes intersect in one point, with a small ball as link between each two of them."""
-    group = kinds[0].split("_")[0]
-    ball_shape = shapes.joint_ball(parts.body, group)
+    radius = shapes.joint_radius(parts.body, kinds[0].split("_")[0])
     # Segments connected by a ball link overlap there, as in any body.
     parts.neighbours.append((parent, child))
-    ball = solids.sphere(_BALL_FRACTION * segment.mass, ball_shape.size[0])
+    ball = solids.sphere(_BALL_FRACTION * segment.mass, radius)
+    drawn: tuple[Shape, ...] = (figure.joint_ball(radius),)  # once: the balls of all axes coincide
     for kind in kinds[:-1]:
         name = _sided(side, f"{kind}_link")
         parts.add_joint(kind, side, parent, name, at)
-        parts.add_link(name, ball, ball_shape, solid=False)
+        parts.add_link(name, ball, _Look(None, drawn))
+        drawn = ()
         parent, at = name, (0.0, 0.0, 0.0)
     rest = solids.remove(segment, [ball] * (len(kinds) - 1))
-    parts.add(kinds[-1], side, parent, child, at, rest, shape)
+    parts.add(kinds[-1], side, parent, child, at, rest, look)
 
 
 def _chains() -> dict[str, tuple[str, ...]]:

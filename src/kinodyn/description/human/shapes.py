@@ -1,8 +1,8 @@
-"""The outer shape of the bundled humanoid: capsules, boxes and spheres.
+"""The collision shapes of the bundled humanoid: capsules and boxes; `figure` has what is drawn.
 
-The same shapes serve as visuals and for collision, except that the small links between the axes of a hip, shoulder,
-wrist, neck or ankle are only seen. Between two links that such a joint separates there is a gap: physics engines
-leave out contacts between a link and its parent, not between a thigh and a pelvis that are three joints apart.
+The small links between the axes of a hip, shoulder, wrist, neck or ankle have none. Between two links that such a joint
+separates there is a gap: physics engines leave out contacts between a link and its parent, not between a thigh and a
+pelvis that are three joints apart.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from kinodyn.description.human.proportions import Proportions
 from kinodyn.description.types import Shape
 
 _SKIN = (0.72, 0.74, 0.78, 1.0)
-_JOINT = (0.25, 0.27, 0.32, 1.0)
 
 # Radii and half-breadths as fractions of the height, chosen to look like a body and to leave the gaps.
 RADIUS = {"thigh": 0.038, "shank": 0.026, "upper_arm": 0.024, "forearm": 0.019, "head": 0.042}
@@ -21,9 +20,9 @@ JOINT_RADIUS = {"hip": 0.032, "shoulder": 0.026, "wrist": 0.014, "ankle": 0.020,
 _GAP = 0.008
 
 
-def joint_ball(body: Proportions, joint: str) -> Shape:
-    """Return the visible ball at a joint of several axes."""
-    return Shape("sphere", (JOINT_RADIUS[joint] * body.height,), np.eye(4), rgba=_JOINT)
+def joint_radius(body: Proportions, joint: str) -> float:
+    """Return the radius of the ball at a joint of several axes [m]."""
+    return JOINT_RADIUS[joint] * body.height
 
 
 def limb(body: Proportions, segment: str) -> Shape:
