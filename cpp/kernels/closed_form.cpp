@@ -1,21 +1,21 @@
-// Closed-form inverse kinematics of six joints for one target: all eight branches, verified by forward kinematics.
+// Closed-form inverse kinematics of six joints: all eight branches, verified by forward kinematics and refined.
 //
 // The geometries and their solutions by the subproblems of Paden and Kahan are those of `kinodyn.ik.analytic`, which
-// solves batches and recognises the geometry; this is the same for one target without its overhead. Degenerate targets,
-// at which a joint is free, two branches may coincide or one needs refinement, are reported and left to it.
+// recognises them. Degenerate targets, at which a joint is free or two branches may coincide, are reported and left to
+// it.
 #include "kernels/closed_form.hpp"
 
-#include "kernels/placement.hpp"
+#include "kernels/closed_form_refinement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 struct ClosedForm {
     static constexpr bool sparse = false;
-    static long words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
+    static long words(const Call& c) { return ClosedFormTarget::words(*c.model); }
 
     // Relative to the size of the arm, then to the squared coefficients, as in `subproblems.py`.
-    static constexpr double free_joint = 1e-10, double_root = 1e-12, nearly_aligned = 1e-4, limit_tolerance = 1e-10;
-    static constexpr double refine_above = 1e-10;
+    static constexpr double free_joint = 1e-10, double_root = 1e-12, nearly_aligned = 1e-4;
+    static constexpr double residual_tolerance = 1e-9;  // of solutions
 
     using V = Vec3<double>;
     struct Angle {
@@ -44,9 +44,10 @@ struct ClosedForm {
         const Line axes[6];
         Mat3<double> R;
         V t;
-        bool regular = true;
-        bool reached = true;  // by the branch under way so far: degenerate cases of others do not matter
-        Angle found[closed_form_branches][6];
+        bool regular = true;      // no branch that reaches the target is degenerate,
+        bool all_regular = true;  // nor one that does not
+        bool reached = true;      // by the branch under way so far
+        BranchAngles found[6];
 
         explicit Solver(Work<double>& work)
             : w(work),
@@ -90,13 +91,16 @@ struct ClosedForm {
             }
         }
         V move(const V& p) const { return R * p + t; }
+        void require(bool not_degenerate) {
+            all_regular &= not_degenerate;
+            regular &= !reached || not_degenerate;
+        }
 
         // a cos q + b sin q = k: two solutions; where there is none, the nearest angle, twice. Returns whether there
         // is.
         bool roots(double a, double b, double k, double scale, Angle (&q)[2]) {
             const double square = a * a + b * b, discriminant = square - k * k;
-            regular &= !reached ||
-                       (square > free_joint * scale * free_joint * scale && fabs(discriminant) > double_root * square);
+            require(square > free_joint * scale * free_joint * scale && fabs(discriminant) > double_root * square);
             const double root = discriminant > 0 ? __builtin_sqrt(discriminant) : 0, inverse = 1 / square;
             const double c = a * k, s = b * k;
             q[0] = {(c - b * root) * inverse, (s + a * root) * inverse};
@@ -115,7 +119,7 @@ struct ClosedForm {
         }
         Angle aim_plane(double ux, double uy, double vx, double vy, double scale) {
             const double bound = free_joint * scale * free_joint * scale;
-            regular &= !reached || (ux * ux + uy * uy > bound && vx * vx + vy * vy > bound);
+            require(ux * ux + uy * uy > bound && vx * vx + vy * vy > bound);
             const double c = ux * vx + uy * vy, s = ux * vy - uy * vx, inverse = 1 / __builtin_sqrt(c * c + s * s);
             return {c * inverse, s * inverse};
         }
@@ -189,17 +193,25 @@ struct ClosedForm {
                 for (int k = 2; k >= 0; --k) behind = axes[k].turn(q[i][k], behind);
                 behind = tmul(R, behind);
                 const V across = tmul(four.frame, ahead);
-                regular &= !reached || across.x * across.x + across.y * across.y > nearly_aligned * nearly_aligned;
+                const bool aligned = across.x * across.x + across.y * across.y < nearly_aligned * nearly_aligned;
                 Angle bend[2];
                 reached = level(five, six.w(), four.w(), four.along(ahead), 1.0, bend);
                 for (int j = 0; j < 2; ++j) {
-                    Angle(&branch)[6] = found[4 * j + i];
-                    for (int k = 0; k < 3; ++k) branch[k] = q[i][k];
-                    branch[3] = aim(four, five.turn(bend[j], six.w()), ahead, 1.0);
-                    branch[4] = bend[j];
-                    branch[5] = aim(six, behind, five.turn(bend[j].inverse(), four.w()), 1.0);
+                    const Angle fourth = aim(four, five.turn(bend[j], six.w()), ahead, 1.0);
+                    Angle sixth = aim(six, behind, five.turn(bend[j].inverse(), four.w()), 1.0);
+                    if (aligned) sixth = remaining({q[i][0], q[i][1], q[i][2], fourth, bend[j]});
+                    keep(4 * j + i, {q[i][0], q[i][1], q[i][2], fourth, bend[j], sixth});
                 }
             }
+        }
+
+        // Joint 6 from the others: it compensates for joint 4, which loses precision where their axes are nearly
+        // aligned.
+        Angle remaining(const Angle (&others)[5]) const {
+            V heading = R * axes[5].frame.column(0);
+            for (int k = 0; k < 5; ++k) heading = axes[k].turn(others[k].inverse(), heading);
+            const V a = tmul(axes[5].frame, heading);
+            return {a.x, a.y};
         }
 
         // Axes 2, 3, 4 are parallel: joints 1, 5, 6 from invariants of rotations about them, then three links.
@@ -226,63 +238,30 @@ struct ClosedForm {
                                              second[k].s * e.c + second[k].c * e.s};
                         const Angle rest = {total.x * inner.c + total.y * inner.s,
                                             total.y * inner.c - total.x * inner.s};
-                        Angle(&branch)[6] = found[4 * k + 2 * j + i];
-                        branch[0] = first[i], branch[1] = second[k], branch[2] = elbow[k];
-                        branch[3] = {rest.c, plan.signs[1] * rest.s}, branch[4] = bend[j], branch[5] = last;
+                        const Angle fourth = {rest.c, plan.signs[1] * rest.s};
+                        keep(4 * k + 2 * j + i, {first[i], second[k], elbow[k], fourth, bend[j], last});
                     }
                 }
             }
         }
 
+        void keep(int b, const Angle (&branch)[6]) {
+            for (int k = 0; k < 6; ++k) {
+                BranchAngles& joint = found[plan.reversed != 0 ? 5 - k : k];
+                joint.cos[b] = branch[k].c, joint.sin[b] = branch[k].s;
+            }
+        }
+
         void write() {
-            auto* at = w.take_as<Placement<double>>(static_cast<long>(w.model.bodies.size()));
-            const double *rest = w.in[closed_form_input::rest], *index = w.in[closed_form_input::indices];
-            const int nq = w.model.nq;
+            ClosedFormTarget target(w);
+            target.write(found);
             for (int b = 0; b < closed_form_branches; ++b) {
-                double* q = w.out[closed_form_output::q] + b * nq;
-                for (int k = 0; k < nq; ++k) q[k] = rest[k];
-                for (int k = 0; k < 6; ++k) {
-                    const Angle& a = found[b][plan.reversed != 0 ? 5 - k : k];
-                    bool outside = false;
-                    q[static_cast<int>(index[k])] =
-                        wrapped(a.c == a.c && a.s == a.s ? atan2(a.s, a.c) : 0, k, outside);  // NaN if out of reach
-
-                    w.out[closed_form_output::outside][6 * b + k] = outside;
-                }
-                const double residual = distance(q, at);
-                w.out[closed_form_output::residual][b] = residual;
-                regular &= !(residual > refine_above && residual < plan.last_residual);
+                double& residual = w.out[closed_form_output::residual][b];
+                if (!(residual > target.refine_above && residual < plan.refine_below)) continue;
+                residual = target.refine(w.out[closed_form_output::q] + b * w.model.nq,
+                                         w.out[closed_form_output::outside] + 6 * b, residual);
+                regular &= all_regular || residual > residual_tolerance;  // a solution may be degenerate after all
             }
-        }
-
-        // Full turns added: nearest to `near` among those within the limits; if none is, nearest regardless.
-        double wrapped(double angle, int k, bool& outside) const {
-            constexpr double turn = 6.283185307179586;
-            const double lower = w.in[closed_form_input::lower][k], upper = w.in[closed_form_input::upper][k];
-            if (plan.turns_wrapped != 0)
-                angle += turn * __builtin_rint((w.in[closed_form_input::near][k] - angle) / turn);
-            const double low = lower - limit_tolerance, high = upper + limit_tolerance;
-            double moved = angle;
-            if (angle < low) moved = angle + turn * __builtin_ceil((low - angle) / turn);
-            if (angle > high) moved = angle - turn * __builtin_ceil((angle - high) / turn);
-            outside = !(moved >= low && moved <= high);
-            if (outside) return angle;
-            return moved < lower ? lower : moved > upper ? upper : moved;
-        }
-
-        // Frobenius norm of the difference between the frame's pose and the target.
-        double distance(const double* q, Placement<double>* at) const {
-            for (int k = 0; k < w.call.bodies.size; ++k) {
-                const Body& body = w.model.bodies[w.call.bodies[k]];
-                SinCos<double> angle;
-                joint_angle(body, q, angle);
-                place(body, parent_of(at, body), q, angle, at[w.call.bodies[k]]);
-            }
-            const Placement<double> f = place_frame(w.model.frames[w.call.frames[0]], at);
-            const double* T = w.in[closed_form_input::target];
-            const V x = f.R.x - vec(T), y = f.R.y - vec(T + 4), z = f.R.z - vec(T + 8);
-            const V p = f.p - V{T[3], T[7], T[11]};
-            return __builtin_sqrt(dot(x, x) + dot(y, y) + dot(z, z) + dot(p, p));
         }
     };
 };

@@ -14,7 +14,7 @@ struct ClosedFormPlan {
     double arm_backwards;  // the arm is solved from its other end
     double size;           // of the chain [m]
     double turns_wrapped;  // angles are brought near `near`
-    double last_residual;  // branches with a larger residual than this are not solutions; smaller ones need refinement
+    double refine_below;   // branches with a larger residual than this are not solutions
     double given_first;    // joint 1 of seven is given
     double given_last;     // joint 7 of seven is given
     double given_index;    // its place in q
@@ -32,7 +32,7 @@ struct ClosedFormPlan {
         return named("closed_form_plan", field("parallel", &P::parallel), field("reversed", &P::reversed),
                      field("arm_parallel", &P::arm_parallel), field("arm_backwards", &P::arm_backwards),
                      field("size", &P::size), field("turns_wrapped", &P::turns_wrapped),
-                     field("last_residual", &P::last_residual), field("given_first", &P::given_first),
+                     field("refine_below", &P::refine_below), field("given_first", &P::given_first),
                      field("given_last", &P::given_last), field("given_index", &P::given_index),
                      field("given_axis", &P::given_axis), field("T_zero_inverse", &P::T_zero_inverse),
                      field<6, 12>("axes", &P::axes), field("centre", &P::centre), field<3, 12>("arm", &P::arm),
@@ -57,7 +57,7 @@ enum {
     q,         // (8, nq)
     residual,  // (8)
     outside,   // (8, 6): beyond a limit
-    regular,   // 1 if no case was degenerate and no branch needs refinement: the results are then valid
+    regular,   // 1 if no case was degenerate: the results are then valid
 };
 }
 

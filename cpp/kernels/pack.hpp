@@ -169,4 +169,27 @@ template <class T>
     return sincos_large(x);
 }
 
+// Angle of the vector (x, y), which is not zero: by the arc tangent on [0, 1], of (t - 1) / (t + 1) above 0.66 (a
+// rational function, the coefficients of Cephes, S. L. Moshier); within 3 ulp.
+template <class T>
+inline T arctan2(T y, T x) {
+    using L = Lanes<T>;
+    const T abs_x = L::larger(x, -x), abs_y = L::larger(y, -y);
+    const T small = L::smaller(abs_x, abs_y), large = L::larger(abs_x, abs_y);
+    const T upper = L::one_if_less(0.66 * large, small);
+    const T t = (small - upper * large) / (large + upper * small), z = t * t;
+    const T p =
+        -6.485021904942025371773e1 +
+        z * (-1.228866684490136173410e2 +
+             z * (-7.500855792314704667340e1 + z * (-1.615753718733365076637e1 + z * -8.750608600031904122785e-1)));
+    const T q =
+        1.945506571482613964425e2 +
+        z * (4.853903996359136964868e2 +
+             z * (4.328810604912902668951e2 + z * (1.650270098316988542046e2 + z * (2.485846490142306297962e1 + z))));
+    const T first = t + t * z * (p / q) + upper * 7.85398163397448309616e-1;  // of the octant
+    const T quadrant = L::select(L::one_if_less(abs_x, abs_y), 1.57079632679489661923 - first, first);
+    const T half = L::select(L::one_if_less(x, T(0.0)), 3.14159265358979323846 - quadrant, quadrant);
+    return L::select(L::one_if_less(y, T(0.0)), -half, half);
+}
+
 }  // namespace kinodyn::KINODYN_TARGET

@@ -238,3 +238,17 @@ def test_results_larger_than_the_cache_are_written_completely(instruction_set: s
         room = memory[start : start + n * NV * NV].reshape(n, NV, NV)
         np.testing.assert_allclose(D.mass_matrix(ROBOT, q, out=room), expected, atol=1e-12)
     np.testing.assert_allclose(D.mass_matrix(ROBOT, q), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("offset", range(8))
+@pytest.mark.parametrize("function", [D.mass_matrix, K.poses])
+def test_large_results_fill_unaligned_memory_exactly(function: Callable[..., Array], offset: int) -> None:
+    few = 48
+    n = few * 32 + 3  # more bytes than from which the cache is bypassed, in packs of which the last is not full
+    q, rows = states(few)[0], np.arange(n) % few
+    small = function(ROBOT, q)
+    memory = np.full(n * small[0].size + 16, 7.0)
+    out = memory[offset : offset + n * small[0].size].reshape(n, *small.shape[1:])
+    function(ROBOT, q[rows], out=out)
+    np.testing.assert_array_equal(out, small[rows])
+    assert (memory[:offset] == 7.0).all() and (memory[offset + out.size :] == 7.0).all()

@@ -37,6 +37,43 @@ def test_the_joints_that_made_the_target_are_among_the_solutions(name: str) -> N
     assert_distinct(found)
 
 
+def nearly_singular(robot: kd.Robot, n: int) -> np.ndarray:
+    """Return configurations of which a third each has a nearly straight elbow or wrist."""
+    q, rng = robot.random(n, seed=3), np.random.default_rng(4)
+    small = 10.0 ** rng.uniform(-8.0, -2.0, n) * rng.choice([-1.0, 1.0], n)
+    q[1::3, 2], q[2::3, 4] = small[1::3], small[2::3]
+    return q
+
+
+@pytest.mark.parametrize("name", ["puma560", "ur5"])
+def test_the_core_finds_the_solutions_of_the_subproblems(name: str) -> None:
+    robot = kd.load(name)
+    frame, q = tool(robot), nearly_singular(robot, 1500)
+    T = kd.kinematics.pose(robot, q, frame)
+    T[::5, :3, 3] *= 1.2  # some out of reach
+    found = analytic(robot, T, frame)
+    # chains with named joints are solved by the subproblems, without the core
+    other = analytic(robot, T, frame, joints=robot.joint_names)
+    np.testing.assert_array_equal(found.valid, other.valid)
+    np.testing.assert_array_equal(found.status, other.status)
+    np.testing.assert_array_equal(found.singular, other.singular)
+    np.testing.assert_allclose(found.q[found.valid], other.q[found.valid], atol=1e-6)  # joints are loose there
+    assert_every_branch_reaches(robot, found, T, frame)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_batch_has_the_solutions_of_single_calls(given: bool) -> None:
+    robot = kd.load("puma560")
+    frame, q = tool(robot), nearly_singular(robot, 60)
+    T = kd.kinematics.pose(robot, q, frame)
+    start = {"q0": robot.random(seed=9) + 2 * np.pi} if given else {}
+    found = analytic(robot, T, frame, limits=False, **start)
+    for k, each in enumerate(T):
+        one = analytic(robot, each, frame, limits=False, **start)
+        np.testing.assert_array_equal(one.valid, found.valid[k])
+        np.testing.assert_allclose(one.q, found.q[k], atol=1e-9)
+
+
 def test_the_solutions_agree_with_a_numeric_search() -> None:
     robot = kd.load("puma560")
     frame, q = tool(robot), robot.random(seed=5)

@@ -24,9 +24,7 @@ def target_poses(T: MatrixLike, what: str) -> Array:
 
 def orthonormal(T: Array) -> Array:
     """Return poses (..., 4, 4) with the nearest rotations: those of single precision are off by 1e-7."""
-    R = T[..., :3, :3]
-    fault = np.swapaxes(R, -1, -2) @ R - np.eye(3)
-    if float(np.abs(fault).max(initial=0.0)) < EXACT:
+    if _deviation(T) < EXACT:
         return T
     result: Array = T.copy()
     for _ in range(2):  # each step of Newton's method for the polar decomposition squares the error
@@ -34,3 +32,10 @@ def orthonormal(T: Array) -> Array:
         result[..., :3, :3] = R @ (1.5 * np.eye(3) - 0.5 * np.swapaxes(R, -1, -2) @ R)
     result[..., 3, :] = (0.0, 0.0, 0.0, 1.0)
     return result
+
+
+def _deviation(T: Array) -> float:
+    """Return the largest entry of R R^T - 1; by rows, since products of many small matrices are slow."""
+    rows = [T[..., i, :3] for i in range(3)]
+    products = [np.einsum("...i,...i->...", rows[i], rows[j]) - (i == j) for i in range(3) for j in range(i + 1)]
+    return max(float(np.abs(each).max(initial=0.0)) for each in products)

@@ -129,8 +129,7 @@ def _single(
     """Solve one regular target of an arm that is recognised already, or return None."""
     if not (isinstance(T, np.ndarray) and T.shape == (4, 4) and start.ndim == 1):
         return None
-    plans = _PLANS.get(robot)
-    plan = None if plans is None else plans.get((frame, within))
+    plan = _plan(robot, frame, within)
     if plan is None:
         return None
     if redundancy is None:
@@ -139,6 +138,12 @@ def _single(
     elif plan.given is None or not isinstance(redundancy, float) or not np.isfinite(redundancy):
         return None
     return plan.solve(robot, target_poses(T, "T"), frame, start, redundancy, near=given, limits=limits)
+
+
+def _plan(robot: Robot, frame: str | int, within: float) -> Plan | None:
+    """Return the plan of an arm that is recognised already, if the core solves it."""
+    plans = _PLANS.get(robot)
+    return None if plans is None else plans.get((frame, within))
 
 
 def _analytic(
@@ -163,7 +168,8 @@ def _analytic(
         batch = np.broadcast_shapes(*shapes) if any(shapes) else ()
     except ValueError as cause:
         raise InputError(f"the batch axes of T, q0 and redundancy, {shapes}, are not compatible") from cause
-    problem = Problem(robot, frame, chain, solver, batch, _flat(poses, batch, 2), _flat(swept, batch, 1))
+    plan = _plan(robot, frame, geometry.tolerance()) if joints is None and redundant_joint is None else None
+    problem = Problem(robot, frame, chain, solver, plan, batch, _flat(poses, batch, 2), _flat(swept, batch, 1))
     return problem.solve(_start_rows(start, batch), given=given, limits=limits, clamp=clamp)
 
 
@@ -186,7 +192,7 @@ def _geometry(
         chain = chain_of(robot, frame, joints, rows[0])
         solver = _recognise(chain, redundant_joint)
         cache[key] = fixed, rows[0, fixed], chain, solver
-        if joints is None and redundant_joint is None and not fixed and (plan := plan_of(robot, frame, chain, solver)):
+        if joints is None and redundant_joint is None and not fixed and (plan := plan_of(chain, solver)):
             _PLANS.setdefault(robot, {})[frame, geometry.tolerance()] = plan
     return chain, solver
 

@@ -23,24 +23,42 @@ from kinodyn.ik.analytic.refinement import (
     refine,
 )
 from kinodyn.ik.analytic.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE, AnalyticSolutions
+from kinodyn.ik.analytic.single import Plan
 from kinodyn.ik.analytic.six import Solver
 from kinodyn.ik.analytic.subproblems import Degeneracies
 from kinodyn.model.robot import Robot
 
 NAMES = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
+UNREACHABLE_CODE, LIMITS_CODE, SOLVED_CODE, SINGULAR_CODE = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Branches of m targets: configurations (m, number, nq), residuals, where a joint is free, which are duplicates."""
+
+    q: Array
+    residual: Array
+    singular: Mask
+    again: Mask
+
+    def put(self, rows: NDArray[np.intp], other: Branches) -> None:
+        """Replace the branches of some targets."""
+        self.q[rows], self.residual[rows] = other.q, other.residual
+        self.singular[rows], self.again[rows] = other.singular, other.again
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Targets (n, 4, 4), values (n, k) of the redundant joint, and the recognised geometry.
 
-    `batch` is the shape of the n targets in the result.
+    `plan` is for targets that the core solves, `batch` the shape of the n targets in the result.
     """
 
     robot: Robot
     frame: str | int
     chain: Chain
     solver: Solver | SevenJoints | GeneralJoints
+    plan: Plan | None
     batch: tuple[int, ...]
     T: Array
     swept: Array
@@ -50,21 +68,42 @@ class Problem:
         T, clamped = self._clamped() if clamp else (self.T, np.zeros(len(self.T), dtype=bool))
         k = self.swept.shape[-1]
         rest = np.repeat(start, k, axis=0) if len(start) > 1 else start
+        targets = self._targets(np.repeat(T, k, axis=0) if k > 1 else T)
+        found = self._branches(targets, rest, self.swept.reshape(-1), given)
+        return self._result(found, limits, clamped)
+
+    def _branches(self, targets: Targets, rest: Array, swept: Array, given: bool) -> Branches:
+        """Solve in the core, and for targets (m, 4, 4) that it leaves out by `_subproblems`."""
+        if self.plan is None:
+            return self._subproblems(targets, rest, swept, given)
+        if self.given is not None:
+            rest = np.array(np.broadcast_to(rest, (len(swept), rest.shape[-1])))
+            rest[:, self.chain.q_index[self.given]] = swept
+        near = self._bounded(targets.T)
+        q, residual, regular = self.plan.branches(self.robot, near, self.frame, rest, near=given)
+        none = np.zeros(residual.shape, dtype=bool)
+        found = Branches(q, residual, none, none.copy())
+        rows = np.nonzero(~regular if near is targets.T else ~regular | (near != targets.T).any(axis=(-1, -2)))[0]
+        if len(rows):
+            others = rest[rows] if len(rest) > 1 else rest
+            found.put(rows, self._subproblems(targets.part(rows), others, swept[rows], given))
+        return found
+
+    def _subproblems(self, targets: Targets, rest: Array, swept: Array, given: bool) -> Branches:
+        """Solve by the subproblems, with the record of degenerate cases."""
         near = rest[:, list(self.chain.q_index)] if given else None
         free = np.zeros((len(self.chain.axes), 1)) if near is None else near.T
         record = Degeneracies(self.chain.size, list(free))
-        targets = self._targets(np.repeat(T, k, axis=0) if k > 1 else T)
-        angles = self._angles(self._bounded(targets.T) @ self.chain.T_zero_inverse, record)
+        angles = self._angles(self._bounded(targets.T) @ self.chain.T_zero_inverse, swept, record)
         q = assemble(self.chain, angles, rest, near, self.solver.branches)
         if self.given is not None:  # exactly as given, full turns included
-            q[..., self.chain.q_index[self.given]] = self.swept.reshape(-1, 1)
+            q[..., self.chain.q_index[self.given]] = swept.reshape(-1, 1)
         lost = targets_first(_any(record.lost, (*self.solver.branches, len(targets.T)))).reshape(-1)
         residual = refine(targets, q, near, lost)
         if isinstance(self.solver, GeneralJoints):
             solved = residual <= RESIDUAL_TOLERANCE
-            double, singular = coincident(targets, q, solved), continua(targets, q, solved)
-            return self._result(q, residual, singular, double, limits, clamped)
-        return self._result(q, residual, *self._degenerate(q, residual, record), limits, clamped)
+            return Branches(q, residual, continua(targets, q, solved), coincident(targets, q, solved))
+        return Branches(q, residual, *self._degenerate(q, residual, record))
 
     @property
     def given(self) -> int | None:
@@ -80,11 +119,11 @@ class Problem:
         T[:, :3, 3] = np.clip(T[:, :3, 3], -far, far)
         return T
 
-    def _angles(self, G: Array, record: Degeneracies) -> list[CosSin]:
+    def _angles(self, G: Array, swept: Array, record: Degeneracies) -> list[CosSin]:
         if isinstance(self.solver, GeneralJoints):
-            return self.solver.solve(self.robot, G, self.swept.reshape(-1), record)
+            return self.solver.solve(self.robot, G, swept, record)
         if isinstance(self.solver, SevenJoints):
-            return self.solver.solve(G, self.swept.reshape(-1), record)
+            return self.solver.solve(G, swept, record)
         return self.solver.solve(Motion.from_pose(G), record)
 
     def _targets(self, T: Array) -> Targets:
@@ -103,16 +142,17 @@ class Problem:
         where = np.asarray((double | singular).any(axis=-1))
         return singular, duplicates(q[..., list(self.chain.q_index)], solved, where)
 
-    def _result(
-        self, q: Array, residual: Array, singular: Mask, again: Mask, limits: bool, clamped: Mask
-    ) -> AnalyticSolutions:
+    def _result(self, found: Branches, limits: bool, clamped: Mask) -> AnalyticSolutions:
         n, k = len(self.T), self.swept.shape[-1]
+        q, residual, singular = found.q, found.residual, found.singular
         solved = residual <= RESIDUAL_TOLERANCE
-        distinct = solved & ~again
-        outside_limits = np.zeros((*solved.shape, len(self.chain.axes)), dtype=bool)
+        distinct = solved & ~found.again
         if limits:
             outside_limits = outside(self.chain, q)
-        valid = distinct & ~outside_limits.any(axis=-1)
+            valid = distinct & ~outside_limits.any(axis=-1)
+        else:
+            outside_limits = np.zeros((*solved.shape, len(self.chain.axes)), dtype=bool)
+            valid = distinct
         q[~solved] = np.nan
         each = solved.shape[1] * k  # swept values multiply the branches of a target
         status = _status(valid.reshape(n, each), solved.reshape(n, each), singular.reshape(n, each))
@@ -147,5 +187,9 @@ def _any(masks: list[Mask], shape: tuple[int, ...]) -> Mask:
 
 
 def _status(valid: Mask, solved: Mask, singular: Mask) -> NDArray[np.str_]:
-    found, free = valid.any(axis=-1), (valid & singular).any(axis=-1)
-    return NAMES[np.where(found, np.where(free, 3, 2), np.where(solved.any(axis=-1), 1, 0))]
+    code = np.where(valid.any(axis=-1), SOLVED_CODE, LIMITS_CODE)
+    if some(code == LIMITS_CODE):
+        code[~solved.any(axis=-1)] = UNREACHABLE_CODE
+    if some(singular):
+        code[(valid & singular).any(axis=-1)] = SINGULAR_CODE
+    return NAMES[code]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
@@ -42,6 +43,10 @@ class Targets:
     def columns(self) -> list[int]:
         """Indices in v of the joints that may be refined."""
         return [self.robot.joint(self.chain.names[i]).v.start for i in self.solved]
+
+    def part(self, rows: NDArray[np.intp]) -> Targets:
+        """Return some of the targets."""
+        return replace(self, T=self.T[rows])
 
     def residual(self, q: Array, T: Array) -> tuple[Array, Array]:
         """Compute poses (m, 4, 4) by forward kinematics and their distances (m,) from T."""
@@ -150,7 +155,7 @@ def _step(targets: Targets, q: Array, T: Array, near: Array | None, damping: Arr
 
 def _least_squares(J: Array, error: Array, damping: Array) -> Array:
     """Return the steps (n, joints) that reduce the errors (n, rows), damped where the damping (n,) is above 0."""
-    if (damping > 0).all():
+    if (damping >= LEAST_DAMPING).all():  # less would be lost in rounding
         A = J @ np.swapaxes(J, -1, -2)
         A[:, range(A.shape[-1]), range(A.shape[-1])] += damping[:, None]
         return np.asarray(np.einsum("nij,ni->nj", J, np.linalg.solve(A, error[..., None])[..., 0]))

@@ -1,6 +1,6 @@
-"""One target of an arm of six joints, or of seven with one given: the closed form in the core, without batch overhead.
+"""Arms of six joints, or of seven with one given: the closed form in the core, and one target without batch overhead.
 
-Degenerate targets, at which a joint is free, two branches may coincide or one needs refinement, are left to `Problem`.
+Degenerate targets, at which a joint is free or two branches may coincide, are left to `Problem`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn import _core, kinematics
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.ik.analytic.axes import Axis, Mask
 from kinodyn.ik.analytic.chain import Chain
@@ -27,9 +27,6 @@ from kinodyn.model.robot import Robot
 
 AnySolver: TypeAlias = Solver | SevenJoints | GeneralJoints
 FAR = 1e30  # [rad], for joints without limits
-SAMPLES = 16
-FACTOR = 1e3  # branches with a residual above this many times that of inexact axes are not solutions,
-ROUNDING = 1e-6  # nor those above this, which rounding errors near singularities do not reach
 STATUS = {name: np.array(name, dtype=STATUS_DTYPE) for name in (SOLVED, LIMITS, UNREACHABLE)}
 
 
@@ -85,6 +82,19 @@ class Plan:
             q_index=self.chain.q_index,
         )
 
+    def branches(
+        self, robot: Robot, T: Array, frame: str | int, rest: Array, *, near: bool
+    ) -> tuple[Array, Array, Mask]:
+        """Solve for poses (n, 4, 4), with the coordinates that are not solved for in `rest` (n or 1, nq).
+
+        Returns the branches (n, 8, nq), their residuals (n, 8), and which targets (n,) are not degenerate; only these
+        are solved.
+        """
+        found = _core.closed_form(
+            robot, T, frame, self.numbers[near], self.places, self.lower, self.upper, rest[:, self.solved], rest
+        )
+        return found.q, found.residual, found.regular > 0.0
+
     def _outside(self, six: Array, start: Array, limits: bool) -> Mask:
         """Return which joints (8, joints) are outside their limits, from those of the six."""
         chain = self.chain
@@ -99,7 +109,7 @@ class Plan:
         return outside
 
 
-def plan_of(robot: Robot, frame: str | int, chain: Chain, solver: AnySolver) -> Plan | None:
+def plan_of(chain: Chain, solver: AnySolver) -> Plan | None:
     """Convert a recognised geometry, or return None for those that the core does not solve."""
     seven = solver if isinstance(solver, SevenJoints) else None
     if seven is not None and seven.given not in (0, 6):
@@ -118,11 +128,12 @@ def plan_of(robot: Robot, frame: str | int, chain: Chain, solver: AnySolver) -> 
         row["given_first" if seven.given == 0 else "given_last"] = True
         row["given_index"], row["given_axis"] = chain.q_index[seven.given], _line(chain.axes[seven.given])
         joints.remove(seven.given)
+    row["refine_below"] = refine_below()
     records[1] = row
     records[1]["turns_wrapped"] = True
     numbers = records.view(float).reshape(2, -1)
     solved = np.array(chain.q_index)[joints]
-    plan = Plan(
+    return Plan(
         (numbers[0], numbers[1]),
         chain,
         solved,
@@ -132,19 +143,6 @@ def plan_of(robot: Robot, frame: str | int, chain: Chain, solver: AnySolver) -> 
         np.minimum(chain.upper[joints], FAR),
         solver.family,
     )
-    records["last_residual"] = np.clip(FACTOR * _inexactness(robot, frame, plan), ROUNDING, refine_below())
-    return plan
-
-
-def _inexactness(robot: Robot, frame: str | int, plan: Plan) -> float:
-    """Return the residual of solutions before refinement: how far the axes are from the assumed geometry."""
-    q = robot.random(SAMPLES, seed=0)
-    T = kinematics.pose(robot, q, frame)
-    found = _core.closed_form(
-        robot, T, frame, plan.numbers[0], plan.places, plan.lower, plan.upper, q[:, plan.solved], q
-    )
-    best = found.residual.min(axis=-1)[found.regular > 0.0]
-    return float(best.max(initial=0.0)) if len(best) else np.inf
 
 
 def _fill(row: np.void, inner: SphericalWrist | ParallelThree) -> None:
