@@ -16,7 +16,7 @@ from kinodyn.errors import InputError
 from kinodyn.ik.free import FreeSolutions
 from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
-from kinodyn.ik.result import CONVERGED, SOLVED, Attempt, IKResult, joined
+from kinodyn.ik.result import CONVERGED, Attempt, IKResult, joined
 from kinodyn.ik.space import INFINITE_LIMIT, LIMIT_TOLERANCE, space_of
 from kinodyn.layouts import codes, constant, layout
 from kinodyn.model.robot import Robot
@@ -157,15 +157,8 @@ class Problem:
         if solution is None:
             assert attempts is not None  # the core returns one of the two
             return self._verified(*attempts, lower, upper)
-        return IKResult(
-            q=solution.q,
-            success=np.array(True),
-            status=SOLVED.copy(),
-            residual=solution.error,
-            active_limits=solution.at_limit,
-            iterations=solution.iterations,
-            T_reached=dict(zip(targets, solution.poses, strict=True)),
-        )
+        poses = dict(zip(targets, solution.poses, strict=True))
+        return IKResult._solved(solution.q, solution.error, solution.at_limit, solution.iterations, poses)
 
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
