@@ -12,11 +12,13 @@ namespace kinodyn {
 
 namespace {
 
-constexpr double far = 0.015;        // [m] beyond which distances need not be accurate
-constexpr double tolerance = 1e-3;   // [m] of distances
-constexpr int small = 4;             // cells along an axis of a block in which distances are accurate enough
-constexpr double coarse = 0.04;      // [m] movement within a block that is divided before shapes are compared
-constexpr double rounding = 3e-5;    // [m] of poses in float32
+constexpr double far = 0.015;       // [m] beyond which distances need not be accurate
+constexpr double enough = far / 3;  // [m] lower bound of a block that is not divided for a better one
+constexpr double tolerance = 1e-3;  // [m] of distances
+constexpr int small = 4;            // cells along an axis of a block in which distances are accurate enough
+constexpr double coarse = 0.15;     // [m] movement within a block that is divided before shapes are compared
+constexpr double rounding = 3e-5;   // [m] of poses in float32
+constexpr double bound = far + tolerance + 2 * rounding;  // [m] of distances: what is beyond it is beyond `far`
 constexpr int max_subdivisions = 2;  // how often a cell is halved where its shapes are near each other
 // [m] Where spheres overlap by more than this, shapes are assumed to collide: without exact checks, and next to
 // configurations in which they do.
@@ -143,25 +145,30 @@ class Filler {
         if (spheres + width < -certain_depth) return set(r, ClearanceTable::colliding);
         double free = spheres - width;  // a lower bound in the whole block
         if (free < far && width < coarse) {
-            const double distance = surfaces_.clearance(T, spans_, far, tolerance) - rounding;
-            if (distance <= 0 && spheres + width < -certain_depth_near_collision &&
-                surfaces_.distance(T, far, tolerance) <= 0)
+            const double distance = surfaces_.clearance(T, spans_, bound, tolerance) - rounding;
+            if (distance <= 0 && spheres + width < -certain_depth_near_collision && within(T, tolerance))
                 return set(r, ClearanceTable::colliding);
             if (distance > free && !(spheres < 0 && surfaces_.nested(T))) free = distance;
         }
-        if (free > (r.at_most(small) ? 0 : far)) return set_distances(r, free, spheres);
+        if (free > (r.at_most(small) ? 0 : enough)) return set_distances(r, free, spheres);
         if (!r.at_most(1)) return divide(r, half);
-        const double found = subdivided(half, max_subdivisions);
+        const double found = halved(half, max_subdivisions);
         if (found > 0) return set(r, static_cast<float>(found));
         set(r, spheres + width < 0 ? ClearanceTable::colliding : ClearanceTable::undecided);
     }
 
+    bool within(const Transform& T, double distance) { return surfaces_.distance(T, 2 * distance, distance) <= 0; }
+
     // A lower bound about q_ within `half` of the coordinates, by halving them up to `depth` times; 0 if there is none.
     double subdivided(const Widths& half, int depth) {
         const Transform T = pose(half);
-        const double free = surfaces_.clearance(T, spans_, far, tolerance) - rounding;
+        const double free = surfaces_.clearance(T, spans_, bound, tolerance) - rounding;
         if (free > 0) return surfaces_.nested(T) ? 0 : free;
-        if (depth == 0 || surfaces_.distance(T, far, 0.5 * tolerance) <= tolerance) return 0;
+        return halved(half, depth);
+    }
+
+    double halved(const Widths& half, int depth) {
+        if (depth == 0 || within(pose(half), 1.5 * tolerance)) return 0;
         const int k = longest(half);
         Widths part;
         std::copy(half, half + n_axes, part);

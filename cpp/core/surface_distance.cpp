@@ -16,8 +16,16 @@ constexpr std::size_t many_triangles = 20'000;  // beyond which none are divided
 
 double clamp(double x) { return std::min(std::max(x, 0.0), 1.0); }
 
+// The shortest vector between two sets, and its square.
+struct Gap {
+    double square;
+    Vec3 between;  // from the second to the first
+};
+
+Gap gap_of(const Vec3& between) { return {squared(between), between}; }
+
 // C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.9.
-double segments2(const Vec3& p, const Vec3& p_end, const Vec3& q, const Vec3& q_end) {
+Gap segments(const Vec3& p, const Vec3& p_end, const Vec3& q, const Vec3& q_end) {
     const Vec3 d = p_end - p, e = q_end - q, r = p - q;
     const double a = squared(d), b = dot(d, e), c = dot(d, r), f = dot(e, r), g = squared(e);
     constexpr double tiny = 1e-24;
@@ -33,7 +41,7 @@ double segments2(const Vec3& p, const Vec3& p_end, const Vec3& q, const Vec3& q_
         if (t < 0) t = 0, s = clamp(-c / a);
         if (t > 1) t = 1, s = clamp((b - c) / a);
     }
-    return squared(r + s * d - t * e);
+    return gap_of(r + s * d - t * e);
 }
 
 bool projects_inside(const Vec3* t, const Vec3& normal, const Vec3& p) {
@@ -59,28 +67,33 @@ struct Heights {
     double length2, height[3];
 };
 
-// Distances of the corners of a triangle above the face of another; 0 if an edge passes through the face.
-double corners_to_face2(const Vec3* corners, const Vec3* face, const Heights& above, double best) {
+// Distances of the corners of a triangle above the face of another; 0 if an edge passes through the face. `sign`: 1 if
+// the corners are of the first triangle, -1 if the face is.
+Gap corners_to_face(const Vec3* corners, const Vec3* face, const Heights& above, double sign, Gap best) {
     if (above.length2 == 0) return best;  // degenerate: the edges suffice
     for (int k = 0; k < 3; ++k) {
         const double height = above.height[k], next = above.height[(k + 1) % 3];
-        if (height * height < best * above.length2 && projects_inside(face, above.normal, corners[k]))
-            best = height * height / above.length2;
+        if (height * height < best.square * above.length2 && projects_inside(face, above.normal, corners[k]))
+            best = {height * height / above.length2, sign * height / above.length2 * above.normal};
         if ((height < 0) == (next < 0) || height == next) continue;
         const Vec3 crossing = corners[k] + (height / (height - next)) * (corners[(k + 1) % 3] - corners[k]);
-        if (projects_inside(face, above.normal, crossing)) return 0;
+        if (projects_inside(face, above.normal, crossing)) return {0, {}};
     }
     return best;
 }
 
-// Squared distance if it is below `best`, else a number not below it.
-double triangles2(const Vec3* a, const Vec3* b, double best) {
+// The gap if its square is below `bound2`, else one whose square is not.
+Gap triangles(const Vec3* a, const Vec3* b, double bound2) {
     const Heights of_a(a, b), of_b(b, a);
-    if (of_a.apart2() >= best || of_b.apart2() >= best) return best;
+    Gap best{bound2, {}};
+    if (of_a.apart2() >= bound2 || of_b.apart2() >= bound2) return best;
     for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) best = std::min(best, segments2(a[i], a[(i + 1) % 3], b[k], b[(k + 1) % 3]));
-    best = corners_to_face2(a, b, of_a, best);
-    return corners_to_face2(b, a, of_b, best);
+        for (int k = 0; k < 3; ++k) {
+            const Gap edges = segments(a[i], a[(i + 1) % 3], b[k], b[(k + 1) % 3]);
+            if (edges.square < best.square) best = edges;
+        }
+    best = corners_to_face(a, b, of_a, 1, best);
+    return corners_to_face(b, a, of_b, -1, best);
 }
 
 // Halves triangles at their longest edges until these are short.
@@ -171,7 +184,8 @@ void TriangleTree::build(int first, int count) {
     for (auto t = begin; t != end; ++t)
         for (const Vec3* v : {&t->a, &t->b, &t->c}) lower = min(lower, *v), upper = max(upper, *v);
     const std::size_t index = nodes.size();
-    nodes.push_back({0.5 * (lower + upper), 0.5 * (upper - lower), count == 1 ? first : -1, 0});
+    const Vec3 half = 0.5 * (upper - lower);
+    nodes.push_back({0.5 * (lower + upper), half, norm(half), count == 1 ? first : -1, 0});
     if (count == 1) return;
     const Vec3 extent = high - low;
     const int axis = extent.x >= extent.y ? (extent.x >= extent.z ? 0 : 2) : (extent.y >= extent.z ? 1 : 2);
@@ -197,10 +211,10 @@ bool Solid::contains_part(const Solid& other, const Transform& T) const {
 
 namespace {
 
-double triangle_distance2(const Solid& first, const Solid& second, const Transform& T, int i, int j, double best) {
+Gap triangle_gap(const Solid& first, const Solid& second, const Transform& T, int i, int j, double bound2) {
     const Triangle &t = first.tree.triangles[i], &u = second.tree.triangles[j];
     const Vec3 a[3] = {t.a, t.b, t.c}, b[3] = {moved(T, u.a), moved(T, u.b), moved(T, u.c)};
-    return triangles2(a, b, best);
+    return triangles(a, b, bound2);
 }
 
 bool nested_solids(const Solid& first, const Solid& second, const Transform& T) {
@@ -214,19 +228,17 @@ class BoxGap {
         : first_(first), second_(second), T_(T) {
         for (int k = 0; k < 9; ++k) size_[k] = std::fabs(T.R[k]);
     }
-    Vec3 along_axes(int i, int j) const {
+    // The shortest vector from a box of the second to one of the first.
+    Vec3 between(int i, int j) const {
         const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
-        return along_first(a, b, moved(T_, b.centre) - a.centre);
+        const Vec3 c = a.centre - moved(T_, b.centre), &h = b.half;
+        return {along(c.x, a.half.x + size_[0] * h.x + size_[1] * h.y + size_[2] * h.z),
+                along(c.y, a.half.y + size_[3] * h.x + size_[4] * h.y + size_[5] * h.z),
+                along(c.z, a.half.z + size_[6] * h.x + size_[7] * h.y + size_[8] * h.z)};
     }
 
   private:
-    Vec3 along_first(const TriangleTree::Node& a, const TriangleTree::Node& b, const Vec3& c) const {
-        const Vec3& h = b.half;
-        return max({std::fabs(c.x) - a.half.x - (size_[0] * h.x + size_[1] * h.y + size_[2] * h.z),
-                    std::fabs(c.y) - a.half.y - (size_[3] * h.x + size_[4] * h.y + size_[5] * h.z),
-                    std::fabs(c.z) - a.half.z - (size_[6] * h.x + size_[7] * h.y + size_[8] * h.z)},
-                   Vec3{});
-    }
+    static double along(double c, double reach) { return std::copysign(std::max(std::fabs(c) - reach, 0.0), c); }
 
     const TriangleTree &first_, &second_;
     const Transform& T_;
@@ -329,7 +341,7 @@ bool nearer_than(const Solid& first, const Solid& second, const Transform& T, do
         stack.pop_back();
         const TriangleTree::Node &a = first.tree.nodes[i], &b = second.tree.nodes[j];
         if (a.triangle >= 0 && b.triangle >= 0) {
-            if (triangle_distance2(first, second, T, a.triangle, b.triangle, bound2) < bound2) return true;
+            if (triangle_gap(first, second, T, a.triangle, b.triangle, bound2).square < bound2) return true;
         } else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half))) {
             near.in_first(first.tree.descendants(i), b, [&](int child) { stack.push_back({child, j}); });
         } else {
@@ -341,20 +353,28 @@ bool nearer_than(const Solid& first, const Solid& second, const Transform& T, do
 
 bool SurfaceDistance::nested(const Transform& T) const { return nested_solids(first_, second_, T); }
 
-template <class Movement>
-double SurfaceDistance::smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement) {
+template <class Movement, class Approach>
+double SurfaceDistance::smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement,
+                                 Approach&& approach) {
     double best = bound;
     const TriangleTree &first = first_.tree, &second = second_.tree;
     const BoxGap gap(first, second, T);
+    const auto remaining = [&](int i, int j, const Vec3& between, double apart) {
+        const double lower = apart - movement(i, j);
+        return lower >= best || apart == 0 ? lower : std::max(lower, apart - approach(j, (1 / apart) * between));
+    };
     const auto measure = [&](int i, int j) {  // two leaves
-        const double reach = best + movement(i, j), reach2 = reach * reach;
-        const double found =
-            triangle_distance2(first_, second_, T, first.nodes[i].triangle, second.nodes[j].triangle, reach2);
-        if (found < reach2) best = std::sqrt(found) - (reach - best), nearest_[0] = i, nearest_[1] = j;
+        const double reach = best + movement(i, j);
+        const Gap found =
+            triangle_gap(first_, second_, T, first.nodes[i].triangle, second.nodes[j].triangle, reach * reach);
+        if (found.square >= reach * reach) return;
+        const double left = remaining(i, j, found.between, std::sqrt(found.square));
+        if (left < best) best = left, nearest_[0] = i, nearest_[1] = j;
     };
     const auto lower_bound = [&](int i, int j) {
-        const double apart = norm(gap.along_axes(i, j));
-        return apart - most >= best - tolerance ? best : apart - movement(i, j);
+        const Vec3 between = gap.between(i, j);
+        const double apart = norm(between);
+        return apart - most >= best - tolerance ? best : remaining(i, j, between, apart);
     };
     if (first.nodes[nearest_[0]].triangle >= 0 && second.nodes[nearest_[1]].triangle >= 0)
         measure(nearest_[0], nearest_[1]);
@@ -381,20 +401,21 @@ double SurfaceDistance::smallest(const Transform& T, double bound, double tolera
 }
 
 double SurfaceDistance::distance(const Transform& T, double bound, double tolerance) {
-    return smallest(T, bound, tolerance, 0, [](int, int) { return 0.0; });
+    const auto at_rest = [](int, const auto&) { return 0.0; };
+    return smallest(T, bound, tolerance, 0, at_rest, at_rest);
 }
 
 double SurfaceDistance::clearance(const Transform& T, const std::vector<JointSpan>& spans, double bound,
                                   double tolerance) {
-    const auto lever = [](const JointSpan& span, const Vec3& centre, const Vec3& half) {
-        return norm(cross(centre - span.origin, span.direction)) + norm(half);
+    const auto lever = [](const JointSpan& span, const Vec3& centre, double radius) {
+        return norm(cross(centre - span.origin, span.direction)) + radius;
     };
     std::vector<double> before;  // how far points of the second solid were moved before each joint, at most
     double displaced = 0;
     for (const JointSpan& span : spans) {
         before.push_back(displaced);
         const TriangleTree::Node& all = second_.tree.nodes[0];
-        displaced += span.amount * (span.slides ? 1 : lever(span, moved(T, all.centre), all.half) + displaced);
+        displaced += span.amount * (span.slides ? 1 : lever(span, moved(T, all.centre), all.radius) + displaced);
     }
     const auto movement = [&](int i, int j) {
         const TriangleTree::Node &a = first_.tree.nodes[i], &b = second_.tree.nodes[j];
@@ -402,12 +423,35 @@ double SurfaceDistance::clearance(const Transform& T, const std::vector<JointSpa
         double sum = 0;
         for (std::size_t k = 0; k < spans.size(); ++k) {
             const JointSpan& span = spans[k];
-            sum += span.amount *
-                   (span.slides ? 1 : std::min(lever(span, a.centre, a.half), lever(span, centre, b.half) + before[k]));
+            const auto farthest = [&] {
+                return std::min(lever(span, a.centre, a.radius), lever(span, centre, b.radius) + before[k]);
+            };
+            sum += span.amount * (span.slides ? 1 : farthest());
         }
         return sum;
     };
-    return smallest(T, bound, tolerance, movement(0, 0), movement);
+    // Of a rotation about an axis by an angle, the displacement of a point at r is the angle times axis x r, and less
+    // than half of the square of the angle times the distance from the axis besides.
+    const auto approach = [&](int j, const Vec3& direction) {
+        const TriangleTree::Node& b = second_.tree.nodes[j];
+        const Vec3 centre = moved(T, b.centre);
+        double sum = 0, moved_before = 0;
+        for (const JointSpan& span : spans) {
+            if (span.slides) {
+                sum += span.amount * std::fabs(dot(span.direction, direction));
+                moved_before += span.amount;
+                continue;
+            }
+            const Vec3 tangent = cross(span.direction, centre - span.origin);
+            const double radius = norm(tangent) + b.radius + moved_before;
+            const double sine = norm(cross(span.direction, direction));
+            const double along = std::fabs(dot(tangent, direction)) + (b.radius + moved_before) * sine;
+            sum += span.amount * std::min(along + 0.5 * span.amount * radius, radius);
+            moved_before += span.amount * radius;
+        }
+        return sum;
+    };
+    return smallest(T, bound, tolerance, movement(0, 0), movement, approach);
 }
 
 }  // namespace kinodyn

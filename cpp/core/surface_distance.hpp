@@ -15,7 +15,8 @@ class TriangleTree {
 
     struct Node {
         Vec3 centre, half;
-        int triangle;  // of a leaf; otherwise -1, and the children are the next node and `second`
+        double radius;  // of the sphere around the box
+        int triangle;   // of a leaf; otherwise -1, and the children are the next node and `second`
         int second;
     };
     std::vector<Node> nodes;
@@ -68,17 +69,19 @@ class SurfaceDistance {
     // of it; `bound` if it is larger. 0 if they touch. The nearest triangles are remembered: of poses near to each
     // other, the next one is quick.
     double distance(const Transform& T, double bound, double tolerance);
-    // A lower bound of the distance while joints move within their spans about T; `bound` if it is larger, 0 if they
-    // may touch. Of two points, the distance changes by no more than one of them moves: what is near an axis hardly
-    // does.
+    // A lower bound of the distance while joints move within their spans about T; at least `bound` - `tolerance` if it
+    // is larger, 0 if they may touch. Of two points, the distance changes by no more than one of them moves, and of two
+    // convex sets by no more than one of them moves towards the other: surfaces about an axis hardly do.
     double clearance(const Transform& T, const std::vector<JointSpan>& spans, double bound, double tolerance);
     // Whether a part of one solid is inside the other, of surfaces that do not touch.
     bool nested(const Transform& T) const;
 
   private:
-    // The smallest distance of triangles, less how far they can move towards each other: `movement` of two nodes.
-    template <class Movement>
-    double smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement);
+    // The smallest distance of triangles, less how far they can move towards each other: `movement` of two nodes, or
+    // `approach` of a node to whatever is apart from it in a direction.
+    template <class Movement, class Approach>
+    double smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement,
+                    Approach&& approach);
 
     const Solid &first_, &second_;
     struct Entry {

@@ -26,11 +26,32 @@ BOXES = """
 </robot>
 """
 
+# A drum that turns about its own axis and is carried round the axis of a flange, which it nearly touches everywhere.
+FLANGE = """
+<robot name="flange">
+  <link name="base"><collision><geometry><cylinder radius="0.2" length="0.1"/></geometry></collision></link>
+  <link name="middle"><collision><origin xyz="0 0 0.125"/><geometry><box size="0.02 0.02 0.02"/></geometry></collision>
+    </link>
+  <link name="drum"><collision><origin rpy="1.5708 0 0"/><geometry><cylinder radius="0.06" length="0.1"/></geometry>
+    </collision><collision><origin xyz="0.25 0 0"/><geometry><box size="0.3 0.05 0.05"/></geometry></collision></link>
+  <joint name="pan" type="continuous"><parent link="base"/><child link="middle"/><axis xyz="0 0 1"/></joint>
+  <joint name="lift" type="revolute"><parent link="middle"/><child link="drum"/><axis xyz="0 1 0"/>
+    <origin xyz="0 0.13 0.125"/><limit lower="-3.1" upper="3.1" velocity="1" effort="1"/></joint>
+</robot>
+"""
+
 
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> kd.Robot:
     path = tmp_path_factory.mktemp("boxes") / "boxes.urdf"
     path.write_text(BOXES)
+    return kd.load(path)
+
+
+@pytest.fixture(scope="module")
+def flange(tmp_path_factory: pytest.TempPathFactory) -> kd.Robot:
+    path = tmp_path_factory.mktemp("flange") / "flange.urdf"
+    path.write_text(FLANGE)
     return kd.load(path)
 
 
@@ -67,6 +88,18 @@ def test_entries_are_lower_bounds_of_the_exact_distance(robot: kd.Robot, name: s
         free = entries > 0
         assert (entries[free] <= distances[free]).all(), pair
         assert (distances[entries == COLLIDING] < 0.05).all(), pair
+
+
+def test_surfaces_that_turn_about_an_axis_keep_their_distance_in_the_table(flange: kd.Robot) -> None:
+    pytest.importorskip("coal")
+    ((pair, table),) = link_clearances(flange).items()
+    q = flange.random(300, seed=2)
+    entries, distances = cells_at(table, q), exact_distances(flange, q, pair)
+    free = entries > 0
+    assert (entries[free] <= distances[free]).all()
+    assert (distances[free] < 0.016).mean() > 0.5  # the gap of the drum
+    assert (free[distances > 0.014]).mean() > 0.95
+    assert np.median(entries[free]) > 0.005
 
 
 def test_the_table_decides_most_free_configurations(robot: kd.Robot) -> None:

@@ -27,7 +27,7 @@ from kinodyn.model.compile import BALL, FREE, REVOLUTE, REVOLUTE_ANY, Body, Tree
 from kinodyn.model.robot import Robot
 from kinodyn.threads import get_threads
 
-VERSION = "7"
+VERSION = "8"
 CELL_SIZE = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
 MAX_CELLS = 200  # along an axis
 MIN_TABLE, MAX_TABLE = 4_000, 40_000  # cells

@@ -30,13 +30,13 @@ STOP_MARGIN = 2e-5  # [m] added to the margin where the core stops the motion
 class _Address(float):
     """Address of an object that the core reads; keeps its owner alive."""
 
+    owner: object
+
     def __new__(cls, address: float, owner: object) -> _Address:
         """Return the address as a number."""
         self = super().__new__(cls, address)
         self.owner = owner
         return self
-
-    owner: object
 
 
 @displayed
