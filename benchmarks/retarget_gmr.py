@@ -1,10 +1,11 @@
 """GMR's recipe (Y. Ze et al., "General Motion Retargeting", 2025), rebuilt: mink with DAQP, frame by frame.
 
 Two stages for each frame, each of a step and up to ten more while the error falls by more than 1e-3. Tasks and weights
-are those of its configuration for G1: poses of pelvis, chest, thighs, shanks, feet, upper arms, forearms and hands,
-fourteen in both stages. The first stage follows orientations and the positions of the feet, the second all. Joint
-limits are kept; there are no velocity limits, no locked feet, no collision avoidance. Targets are those of kinodyn,
-before feet are locked; limbs are turned with the trunk, and then to where they point.
+are those of its public configuration `bvh_lafan1_to_g1.json`: poses of pelvis, chest, thighs, shanks, feet, upper arms,
+forearms and hands, fourteen in both stages; so are the damping (0.5, and 1 for each task) and the solver, DAQP. Its
+velocity limit is off by default, and here. The first stage follows orientations and the positions of the feet, the
+second all. Joint limits are kept; there are no velocity limits, no locked feet, no collision avoidance. Targets are
+those of kinodyn, before feet are locked; limbs are turned with the trunk, and then to where they point.
 
 As in GMR, a frame of the human is a dictionary of positions and quaternions; it is scaled about the pelvis, turned by
 the offsets between the axes of human and robot, and moved to the ground before its targets are set. This belongs to

@@ -85,6 +85,14 @@ def test_blank_lines_carriage_returns_and_exponents_are_read(tmp_path: Path) -> 
     assert np.allclose(read_bvh(file).positions, expected, rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_files_with_a_byte_order_mark_are_read(tmp_path: Path, encoding: str) -> None:
+    plain = bvh_of_points(kd.retarget.example_motion(1), tmp_path / "plain.bvh")
+    marked = tmp_path / "marked.bvh"
+    marked.write_bytes(plain.read_text().encode(encoding))
+    np.testing.assert_array_equal(kd.retarget.read(marked).positions, kd.retarget.read(plain).positions)
+
+
 def test_devices_and_files_that_are_too_large_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="regular file"):
         read_bvh("/dev/zero")

@@ -58,6 +58,16 @@ def test_files_of_amass_get_the_bones_of_an_average_human(tmp_path: Path, column
     assert report.slip < 0.002 and report.penetration < 0.002 and report.limit_violations == 0
 
 
+@pytest.mark.parametrize("names", [("root_orient", "pose_body", "trans"), ("global_orient", "body_pose", "transl")])
+def test_rotations_in_parts_are_those_of_the_whole(tmp_path: Path, names: tuple[str, str, str]) -> None:
+    rng = np.random.default_rng(2)
+    poses, trans = 0.3 * rng.normal(size=(5, 66)), rng.normal(size=(5, 3))
+    np.savez(tmp_path / "whole.npz", poses=poses, trans=trans, fps=30)
+    np.savez(tmp_path / "parts.npz", **dict(zip(names, (poses[:, :3], poses[:, 3:], trans), strict=True)), fps=30)
+    parts, whole = (kd.retarget.read(tmp_path / f"{name}.npz") for name in ("parts", "whole"))
+    np.testing.assert_array_equal(parts.positions, whole.positions)
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
@@ -65,6 +75,7 @@ def test_files_of_amass_get_the_bones_of_an_average_human(tmp_path: Path, column
         ({"poses": np.zeros((3, 60)), "trans": np.zeros((3, 3)), "fps": 30}, "66 or more"),
         ({"trans": np.zeros((3, 3)), "fps": 30}, "neither joints nor poses"),
         ({"joints": np.zeros((3, 5, 3)), "fps": 30}, "22 or more"),
+        ({"root_orient": np.zeros((2, 3)), "pose_body": np.zeros((3, 63)), "trans": np.zeros((3, 3)), "fps": 30}, "66"),
     ],
 )
 def test_incomplete_smpl_files_say_what_is_missing(tmp_path: Path, arrays: dict, message: str) -> None:
@@ -73,9 +84,10 @@ def test_incomplete_smpl_files_say_what_is_missing(tmp_path: Path, arrays: dict,
         kd.retarget.read(tmp_path / "a.npz")
 
 
-def test_points_of_a_csv_file_are_those_of_the_motion(tmp_path: Path) -> None:
+@pytest.mark.parametrize("time", ["time", "Time (Seconds)", "t [s]"])
+def test_points_of_a_csv_file_are_those_of_the_motion(tmp_path: Path, time: str) -> None:
     example = kd.retarget.example_motion(1)
-    header = ["time", *(f"{name}.{axis}" for name in example.names for axis in "xyz")]
+    header = [time, *(f"{name}.{axis}" for name in example.names for axis in "xyz")]
     rows = np.column_stack([np.arange(len(example)) / example.rate, example.positions.reshape(len(example), -1)])
     lines = [",".join(header), *(",".join(f"{value:.9f}" for value in row) for row in rows)]
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -136,14 +136,15 @@ def test_bad_mappings_are_refused(mapping: object, message: str) -> None:
         kd.retarget.key_points(kd.retarget.example_motion(1), mapping)  # type: ignore[arg-type]
 
 
-def test_plug_in_gait_markers_are_recognised() -> None:
+@pytest.mark.parametrize("prefix", ["Subject:", "Subject_", ""])
+def test_plug_in_gait_markers_are_recognised(prefix: str) -> None:
     example = kd.retarget.example_motion(1)
     parts = {"UpLeg": "ASI PSI", "Leg": "KNE", "Foot": "ANK", "ToeBase": "TOE", "Arm": "SHO", "ForeArm": "ELB"}
     names, columns = [], []
     for side in ("Left", "Right"):
         for part, markers in (parts | {"Hand": "WRA WRB"}).items():
             for marker in markers.split():
-                names.append(f"Subject:{side[0]}{marker}")
+                names.append(f"{prefix}{side[0]}{marker}")
                 columns.append(example.positions[:, NAMES.index(side + part)])
     motion = kd.retarget.Motion(tuple(names), (-1,) * len(names), np.stack(columns, axis=1), 60.0)
     expected = kd.retarget.key_points(example)

@@ -88,7 +88,8 @@ def test_links_that_overlap_deeply_separate_along_their_rows(body: Body, q: Arra
     for _ in range(60):
         gradient, _ = rows_at(body, clearances, q)
         change = np.zeros((FRAMES, body.robot.nv))
-        change[:, body.v] = 0.01 * gradient[:, 0] / np.maximum(np.linalg.norm(gradient[:, 0], axis=1, keepdims=True), 1e-9)
+        size = np.linalg.norm(gradient[:, 0], axis=1, keepdims=True)
+        change[:, body.v] = 0.01 * gradient[:, 0] / np.maximum(size, 1e-9)
         change[:, :6] = 0.0
         q = body.robot.integrate(q, change)
     after = [row[0] if len(row) else 0.0 for row in lacks_of(body, clearances, q)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from dataclasses import dataclass, field
@@ -78,7 +79,7 @@ def read_bvh(path: str | os.PathLike[str], rate: float | None = None) -> Motion:
 
 
 def _content(file: Path) -> bytes:
-    """Read a file, with line feeds at the ends of lines."""
+    """Read a file as UTF-8, with line feeds at the ends of lines and without a byte order mark."""
     try:
         if file.exists() and not file.is_file():
             raise InputError(f"{file} must be a regular file")
@@ -88,6 +89,9 @@ def _content(file: Path) -> bytes:
         text = file.read_bytes()
     except OSError as cause:
         raise InputError(f"{file} cannot be read: {cause}") from cause
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = text.decode("utf-16", errors="replace").encode()
+    text = text.removeprefix(codecs.BOM_UTF8)
     return text.replace(b"\r", b"\n") if b"\n" not in text else text
 
 

@@ -231,7 +231,7 @@ def _by_name(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 
 def _plug_in_gait(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    bare = {re.sub(r"^.*:", "", name).upper(): name for name in names}
+    bare = {short.upper(): name for short, name in zip(without_prefix(names), names, strict=True)}
     found: dict[str, tuple[str, ...]] = {}
     for side in SIDES:
         for part, markers in PLUG_IN_GAIT.items():

@@ -14,6 +14,7 @@ from kinodyn.retarget.motion import Motion
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 TIMES = ("time", "t", "times", "timestamp")
+UNIT = re.compile(r"[(\[].*[)\]]")  # such as "(s)" behind the name of a column
 AXIS = re.compile(r"^(.+?)[._\s\-:]*([xyz])$", re.IGNORECASE)
 
 
@@ -35,7 +36,7 @@ def read_csv(path: str | os.PathLike[str]) -> Motion:
     columns, _ = tables.read(file, suffixes=(".csv",))
     if list(columns) == [""]:
         raise InputError(f"{file}: the first line must name the columns")
-    time = next((name for name in columns if name.strip().lower() in TIMES), None)
+    time = next((name for name in columns if UNIT.sub("", name).strip().lower() in TIMES), None)
     if time is None:
         raise InputError(f"{file} has no column of times; give one of {', '.join(TIMES)}")
     points: dict[str, dict[str, str]] = {}

@@ -24,7 +24,10 @@ from kinodyn.retarget.targets import CORNERS, LOCKED, SWING
 # direction when links move apart: they are measured again after a few iterations.
 REPAIR, MEASURED = Stage(3, LOCKED, 4.0, 0.1), 3
 # frames around a touch over which limbs are interpolated, or arms spread, attempt by attempt
-BRIDGES = ((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True))
+BRIDGES = (
+    *((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True)),
+    *((60, True), (80, False), (100, True), (150, True)),
+)
 # [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
 PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 10)
 SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))

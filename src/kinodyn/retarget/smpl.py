@@ -41,6 +41,8 @@ NAMES = (
     "R_Wrist",
 )
 PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
+# Names of rotations of the root, of the other joints, and of the positions of the root, where `poses` is not there.
+PARTS = (("root_orient", "pose_body", "trans"), ("global_orient", "body_pose", "transl"))
 POSITIONS = ("joints", "joint_positions", "positions", "Jtr")
 HEIGHT, MASS = 1.7, 68.0  # [m], [kg] of the average human whose bones files without bones get
 AVERAGE = "bones of an average human: the file has rotations, but no offsets"
@@ -56,7 +58,8 @@ def read_smpl(path: str | os.PathLike[str]) -> Motion:
         An NPZ file with the positions of joints, `joints` (frames, 22 or more, 3) [m]; or, as in AMASS, rotation
         vectors `poses` (frames, 66 or more) and positions of the root `trans` (frames, 3), together with the positions
         of the joints at rest, `offsets` (22 or more, 3), each from its parent. A body model is not needed: without
-        offsets, those of an average human are used, which a note of the motion says. The rate is `mocap_framerate` or
+        offsets, those of an average human are used, which a note of the motion says. `root_orient` and `pose_body`, or
+        `global_orient`, `body_pose` and `transl`, may stand for `poses` and `trans`. The rate is `mocap_framerate` or
         `fps`.
 
     Returns
@@ -65,11 +68,29 @@ def read_smpl(path: str | os.PathLike[str]) -> Motion:
     """
     file = Path(path)
     arrays, _ = tables.read(file, suffixes=(".npz",))
+    arrays = _joined(arrays)
     rate = _rate(file, arrays)
     given = next((name for name in POSITIONS if name in arrays), None)
     positions = _positions(file, arrays[given]) if given else _from_rotations(file, arrays)
     notes = () if given or "offsets" in arrays else (AVERAGE,)
     return Motion(NAMES, PARENTS, positions, rate, file.name, units=1.0, notes=notes)
+
+
+def _joined(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return arrays with `poses` and `trans`, if a file has them in parts."""
+    for root, body, trans in PARTS:
+        if "poses" not in arrays and {root, body, trans} <= set(arrays):
+            parts = [np.asarray(arrays[name]) for name in (root, body)]
+            poses = (
+                np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1) if _even(parts) else parts[0]
+            )
+            return {**arrays, "poses": poses, "trans": arrays[trans]}
+    return arrays
+
+
+def _even(parts: list[Any]) -> bool:
+    """Whether arrays have the same number of rows."""
+    return all(part.ndim > 0 for part in parts) and len({len(part) for part in parts}) == 1
 
 
 def _rate(file: Path, arrays: dict[str, Any]) -> float:
