@@ -37,8 +37,7 @@ class ClearanceRows {
     }
     static long words(const ClearanceProblem& p) {
         return PackDistances::words(*p.query) + 14 * static_cast<long>(p.model->bodies.size()) +
-               6L * p.model->ncolumns + p.model->nq + 5 * static_cast<long>(p.query->pairs.size()) +
-               table_words(p);
+               6L * p.model->ncolumns + p.model->nq + 5 * static_cast<long>(p.query->pairs.size()) + table_words(p);
     }
 
     // Frames at `frames`, one for each lane; the first `count` are written.
