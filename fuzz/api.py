@@ -234,7 +234,7 @@ def _module_of(member: Any) -> str:
 def _functions(member: Any) -> list[Any]:
     if inspect.isfunction(member):
         return [member] if not member.__name__.startswith("_") else []
-    if inspect.isclass(member) and not member.__name__.startswith("_"):
+    if inspect.isclass(member) and not member.__name__.startswith("_") and not issubclass(member, Exception):
         methods = [getattr(member, name) for name, value in vars(member).items() if isinstance(value, CALLED_BY_CLASS)]
         return [*methods, *(function for function in vars(member).values() if inspect.isfunction(function))]
     return []

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import queue
+import multiprocessing
 import signal
-import subprocess
 import sys
-import threading
 import time
 from dataclasses import asdict, dataclass, field
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
-from typing import IO
 
+from fuzz import worker
 from kinodyn.tables import write_text
 
-STARTUP = 60.0  # seconds that a child may take to start
+STARTUP = 300.0  # seconds that a child may take to start; the first one waits for the samples
 
 
 @dataclass
@@ -47,22 +47,26 @@ def run_target(target: str, state: State, seconds: float, case_seconds: float, c
     return False
 
 
+@functools.cache
+def _context() -> ForkServerContext:
+    """Return a context whose processes are forks of one that has imported kinodyn and made the samples."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["fuzz.preload"])
+    return context
+
+
 def _run_child(target: str, state: State, seconds: float, case_seconds: float, cases: int | None) -> str:
     """Run one child until it ends, crashes or hangs; return the last line of it, or what happened."""
     start = state.following.get(target, 0)
     count = sys.maxsize if cases is None else cases
-    command = [sys.executable, "-m", "fuzz.worker", target, str(start), str(count), str(seconds)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    lines: queue.Queue[str | None] = queue.Queue()
-    assert child.stdout is not None
-    threading.Thread(target=_forward, args=(child.stdout, lines), daemon=True).start()
+    received, sent = _context().Pipe(duplex=False)
+    child = _context().Process(target=worker.main, args=(sent, target, start, count, seconds), daemon=True)
+    child.start()
+    sent.close()
     current, allowed = f"{start} (start)", STARTUP
     try:
-        while True:
-            line = lines.get(timeout=allowed)
-            if line is None:
-                return _crashed(target, state, current, child.wait())
-            kind, _, rest = line.partition(" ")
+        while received.poll(allowed):
+            kind, _, rest = received.recv().partition(" ")
             if kind == "case":
                 current, allowed = rest, case_seconds
                 state.following[target] = int(rest.split()[0]) + 1
@@ -70,23 +74,19 @@ def _run_child(target: str, state: State, seconds: float, case_seconds: float, c
             elif kind == "wrong":
                 state.findings.append(f"{target} {current}: {rest.partition(' ')[2]}")
             else:
-                return kind
-    except queue.Empty:
+                return str(kind)
         state.findings.append(f"{target} {current}: no end after {allowed:g} s")
         return "hang"
+    except EOFError:
+        child.join()
+        return _crashed(target, state, current, child.exitcode or 0)
     finally:
         child.kill()
-        child.wait()
+        child.join()
 
 
 def _crashed(target: str, state: State, current: str, code: int) -> str:
     name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     state.findings.append(f"{target} {current}: the process ended with {name}")
     state.following[target] = max(state.following.get(target, 0), int(current.split()[0]) + 1)
-    return "crash"
-
-
-def _forward(stream: IO[str], lines: queue.Queue[str | None]) -> None:
-    for line in stream:
-        lines.put(line.rstrip("\n"))
-    lines.put(None)
+    return "end" if "(start)" in current else "crash"  # a child that cannot start will not start again

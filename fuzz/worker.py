@@ -8,18 +8,17 @@ from __future__ import annotations
 import itertools
 import os
 import resource
-import sys
 import time
-from collections.abc import Callable
+from multiprocessing.connection import Connection
 
 MEMORY = 4 << 30  # bytes
 
 
-def main(target: str, start: int, count: int, seconds: float) -> None:
-    """Run the cases from `start` to `count` until there are none left or the time is over."""
+def main(channel: Connection, target: str, start: int, count: int, seconds: float) -> None:
+    """Run the cases from `start` to `count` until there are none left or the time is over; send what happens."""
     from fuzz.targets import cases_of
 
-    report = _channel()
+    _discard_output()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     end = time.monotonic() + seconds
@@ -27,23 +26,16 @@ def main(target: str, start: int, count: int, seconds: float) -> None:
         if number < start:
             continue
         if time.monotonic() > end:
-            report("pause")
+            channel.send("pause")
             return
-        report(f"case {number} {name}")
+        channel.send(f"case {number} {name}")
         wrong = run()
         if wrong:
-            report(f"wrong {number} {' '.join(wrong.split())}")
-    report("end")
+            channel.send(f"wrong {number} {' '.join(wrong.split())}")
+    channel.send("end")
 
 
-def _channel() -> Callable[[str], None]:
-    """Keep the standard output for messages to the parent; whatever the cases print goes nowhere."""
-    stream = os.fdopen(os.dup(1), "w", buffering=1)
+def _discard_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    return lambda line: print(line, file=stream, flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))

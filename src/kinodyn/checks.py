@@ -115,6 +115,13 @@ def instance(what: str, value: object, kind: type, described: str) -> None:
         raise InputError(f"{what} must be {described}, got {type(value).__name__}")
 
 
+def with_attributes(what: str, value: object, described: str, *names: str) -> None:
+    """Raise unless an object, of a class of another library, has attributes of these names."""
+    missing = [name for name in names if not hasattr(value, name)]
+    if missing:
+        raise InputError(f"{what} must be {described}, got {type(value).__name__}, which has no {missing[0]}")
+
+
 def as_path(what: str, value: object) -> Path:
     """Return the path of a file, or raise; a name with a null byte is none."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
@@ -220,6 +227,14 @@ def known_names(what: str, names: object, kind: str, known: Collection[str]) -> 
         if name not in known:
             raise unknown_name(kind, name, known)
     return chosen
+
+
+def items(what: str, value: Iterable[Item], described: str) -> tuple[Item, ...]:
+    """Return a list of anything as a tuple, or raise; a string is none."""
+    scalar = isinstance(value, str | bytes) or isinstance(value, np.ndarray) and not value.ndim
+    if scalar or not isinstance(value, Iterable):
+        raise InputError(f"{what} must be a list of {described}, got {shown(value)}")
+    return tuple(value)
 
 
 def list_of(what: str, value: Iterable[Item], kind: type, described: str) -> tuple[Item, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn.argument_types import check_types
-from kinodyn.checks import list_of
+from kinodyn.checks import list_of, reals
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.tables.output import write_text
@@ -181,7 +181,7 @@ def _png(figure: Any) -> bytes:
     if hasattr(figure, "savefig"):
         figure.savefig(stream, format="png", dpi=110)
         return stream.getvalue()
-    pixels = np.asarray(figure)
+    pixels = reals("figure", figure)
     if pixels.ndim != 3 or pixels.shape[2] != 3:
         raise InputError(f"a figure must be a matplotlib figure or an array (h, w, 3), got shape {pixels.shape}")
     from matplotlib.image import imsave

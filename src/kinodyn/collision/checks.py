@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.checks import flag, numbers, positive
 from kinodyn.collision.exact import require_coal
 from kinodyn.collision.exact_checks import ExactChecks
@@ -72,6 +73,7 @@ def free(
     return found
 
 
+@check_types
 def motion_free(
     robot: Robot,
     q0: ArrayLike,

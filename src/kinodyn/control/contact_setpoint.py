@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import numbers, positive, reals
 from kinodyn.control.cones import Patch
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact import Contact, Loop
@@ -112,12 +112,13 @@ class ContactSetpoint:
         maximum
             Maximum normal force [N].
         """
-        if not 0 <= minimum <= maximum:
+        least, most = reals("minimum", minimum), reals("maximum", maximum)
+        if least.ndim or most.ndim or not 0 <= least <= most:
             raise InputError(
                 f"normal force of {self.name!r} must be bounded by 0 <= minimum <= maximum, got {minimum!r} and "
                 f"{maximum!r}"
             )
-        bounds = float(minimum), min(float(maximum), UNLIMITED)
+        bounds = float(least), min(float(most), UNLIMITED)
         if bounds != (self._minimum, self._maximum):
             self._minimum, self._maximum = bounds
             self.version += 1

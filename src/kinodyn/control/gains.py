@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, shown
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -71,6 +71,7 @@ class Gains:
             )
         return cls(omega**2, 2.0 * ratio * omega, per_inertia=True)
 
+    @check_types
     def broadcast(self, n: int, what: str) -> tuple[Array, Array]:
         """Return stiffness and damping of n coordinates.
 
@@ -90,7 +91,8 @@ class Gains:
                 raise InputError(f"{name} of {what} must be one number or ({n},), got shape {shape}")
         return np.full(n, self.stiffness), np.full(n, self.damping)
 
-    def for_inertia(self, inertia: Array, what: str) -> tuple[Array, Array]:
+    @check_types
+    def for_inertia(self, inertia: ArrayLike, what: str) -> tuple[Array, Array]:
         """Return stiffness and damping in units of force.
 
         Parameters
@@ -104,8 +106,11 @@ class Gains:
         -------
         stiffness, damping : (..., n) array
         """
-        stiffness, damping = self.broadcast(inertia.shape[-1], what)
-        return (stiffness * inertia, damping * inertia) if self.per_inertia else (stiffness, damping)
+        known = numbers("inertia", inertia)
+        if not known.ndim:
+            raise InputError(f"inertia must have shape (..., n), got {shown(inertia)}")
+        stiffness, damping = self.broadcast(known.shape[-1], what)
+        return (stiffness * known, damping * known) if self.per_inertia else (stiffness, damping)
 
 
 def require_gains(gains: object, what: str) -> Gains:

@@ -61,6 +61,7 @@ class Payload:
         lower[[0, 4, 6, 9]] = 0.0
         return lower, upper
 
+    @check_types
     def columns(self, robot: Robot) -> slice:
         """Return its ten columns in the regressor of a robot.
 

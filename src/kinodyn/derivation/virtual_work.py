@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, matvec
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, items, numbers
 from kinodyn.derivation.newton_euler import project, projected_newton_euler
 from kinodyn.display import displayed
 from kinodyn.dynamics import Wrenches, contact
@@ -119,6 +119,7 @@ def reduced_dynamics(
     Mr : (..., f, f)
     hr : (..., f)
     """
+    independent = items("independent", independent, "indices")
     q, u, _, places = _checked(robot, q, u, np.zeros(len(independent)), independent)
     G, v, drift, _ = _motion(robot, q, u, constraints, places)
     M = np.swapaxes(G, -2, -1) @ dynamics.mass_matrix(robot, q) @ G
@@ -195,7 +196,7 @@ def _checked(
     robot: Robot, q: ArrayLike, u: ArrayLike, u_rate: ArrayLike, independent: Sequence[int]
 ) -> tuple[Array, Array, Array, list[int]]:
     require_robot(robot)
-    places = [int(j) for j in independent]
+    places = [integer(f"independent[{k}]", j) for k, j in enumerate(items("independent", independent, "indices"))]
     if len(set(places)) != len(places) or not all(0 <= j < robot.nv for j in places):
         raise InputError(f"independent must be different indices in v, from 0 to {robot.nv - 1}, got {independent!r}")
     u, u_rate = numbers("u", u, len(places)), numbers("u_rate", u_rate, len(places))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike, matvec
-from kinodyn.checks import as_pose, broadcast, numbers, positive, shape_of
+from kinodyn.checks import as_pose, broadcast, items, numbers, positive, shape_of
 from kinodyn.errors import InputError
 from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
@@ -359,7 +359,7 @@ def _task(J: ArrayLike, twist: ArrayLike, damping: ArrayLike) -> tuple[Array, Ar
 
 def _tasks(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
     checked: list[tuple[Array, Array]] = []
-    for i, task in enumerate(tasks):
+    for i, task in enumerate(items("tasks", tasks, "pairs (J, twist)")):
         if not isinstance(task, tuple | list) or len(task) != 2:
             raise InputError(f"tasks[{i}] must be a pair (J, twist), got {type(task).__name__}")
         J = _matrix(f"tasks[{i}]: J", task[0])

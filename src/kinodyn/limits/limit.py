@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import list_of, positive
+from kinodyn.checks import list_of, numbers, positive
 from kinodyn.display import displayed
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
@@ -88,6 +89,7 @@ class Limit:
             Joint bounds, narrowed in place.
         """
 
+    @check_types
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
         """Return whether configurations (..., nq) satisfy the limit within a tolerance [m, rad].
 
@@ -104,7 +106,7 @@ class Limit:
         NDArray[np.bool_]
             Whether each configuration (...) satisfies the limit.
         """
-        return np.ones(q.shape[:-1], dtype=bool)
+        return np.ones(numbers("q", q, robot.nq).shape[:-1], dtype=bool)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
         """Return the reactions of the limit to a motion that reaches it.

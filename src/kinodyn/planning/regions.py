@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike, copied_on_access
-from kinodyn.checks import as_pose, flag, nonnegative
+from kinodyn.checks import as_pose, flag, integer, nonnegative
 from kinodyn.collision.query import snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -18,6 +18,7 @@ from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_euler, from_euler, inverse
 
+MAX_POSES = 10_000_000  # drawn at once
 TOLERANCE = 1e-6  # [m, rad]
 
 
@@ -92,7 +93,7 @@ class PoseRegion:
         -------
         T_world_frame : (n, 4, 4) array
         """
-        return draw(self, np.arange(n), np.random.default_rng(seed))
+        return draw(self, np.arange(integer("n", n, most=MAX_POSES)), np.random.default_rng(seed))
 
     def contains(self, T_world_frame: MatrixLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
         """Return which poses are in the region.

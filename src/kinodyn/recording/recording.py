@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from kinodyn import tables
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import list_of, one_of, reals
+from kinodyn.checks import list_of, number, one_of, reals
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.columns import labels
@@ -176,7 +176,8 @@ class Recording:
         -------
         Recording
         """
-        first, last = np.searchsorted(self.time, start, "left"), np.searchsorted(self.time, stop, "right")
+        first = np.searchsorted(self.time, number("start", start), "left")
+        last = np.searchsorted(self.time, number("stop", stop), "right")
         return self[int(first) : int(last)]
 
     def member(self, *index: int) -> Recording:

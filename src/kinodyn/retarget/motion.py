@@ -8,6 +8,7 @@ import numpy as np
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.checks import integer, items, reals
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -45,8 +46,9 @@ class Motion:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        names, parents = tuple(self.names), tuple(int(parent) for parent in self.parents)
-        positions = np.asarray(self.positions, dtype=float)
+        names = tuple(self.names)
+        parents = tuple(integer("parents", parent, least=-1) for parent in items("parents", self.parents, "indices"))
+        positions = reals("positions", self.positions)
         if positions.ndim != 3 or positions.shape[1:] != (len(names), 3):
             raise InputError(
                 f"{self.source}: positions must be (frames, {len(names)}, 3) for {len(names)} names, "

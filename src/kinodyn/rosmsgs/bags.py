@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kinodyn.argument_types import check_types
+from kinodyn.checks import as_path, shown, with_attributes
+from kinodyn.description.packages import is_file
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError, unknown_name
 from kinodyn.rosmsgs.chunks import check_bag
@@ -18,6 +20,7 @@ from kinodyn.rosmsgs.messages import decode, encode
 from kinodyn.rosmsgs.rosbags_library import add_topic, full_name, reader, same_definition, type_names, writer
 
 SUFFIXES = (".mcap", ".db3")
+MAX_NAME = 200  # characters of a file: those of temporary ones are longer
 MAX_MESSAGES = 20_000_000
 MAX_MESSAGE_BYTES = 200_000_000
 
@@ -61,6 +64,7 @@ class Bag:
 
     @check_types
     def __init__(self, opened: Any, path: Path) -> None:
+        with_attributes("opened", opened, "a reader of bags", "connections")
         self._opened, self._path = opened, path
         self.topics = {each.topic: each.msgtype for each in opened.connections}
         self.counts = {each.topic: each.msgcount for each in opened.connections}
@@ -162,12 +166,14 @@ def write_bag(
     latched
         Topics whose last message late subscribers get, such as /robot_description.
     """
-    file = Path(path)
+    file = as_path("path", path)
     storage = "mcap" if file.suffix == ".mcap" else "sqlite3"
-    if storage == "sqlite3" and file.exists() and not (file / "metadata.yaml").is_file():
+    if storage == "sqlite3" and os.path.exists(file) and not is_file(file / "metadata.yaml"):
         raise InputError(f"path must be new or the folder of a bag, got {file}, which is something else")
     if not file.parent.is_dir():
         raise InputError(f"path must be in an existing folder, got {file}")
+    if len(file.name) > MAX_NAME:
+        raise InputError(f"path must have a name of at most {MAX_NAME} characters, got {shown(file.name)}")
     held = set(latched)
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}") as temporary:
         folder = Path(temporary) / file.stem
@@ -193,5 +199,5 @@ def _replace(folder: Path, file: Path, storage: str) -> None:
 
 def is_bag(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is that of a bag, by its name or its metadata file."""
-    file = Path(path)
-    return file.suffix in SUFFIXES or (file / "metadata.yaml").is_file()
+    file = as_path("path", path)
+    return file.suffix in SUFFIXES or is_file(file / "metadata.yaml")

@@ -84,6 +84,7 @@ def encoded(name: str, /, **fields: Any) -> bytes:
     return serialize(_message(full, fields, name, 0), full)
 
 
+@check_types
 def decode(data: bytes, name: str) -> Any:
     """Decode a message from CDR.
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import vector, with_attributes
 from kinodyn.description.messages import listed
 from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.display import displayed
@@ -61,11 +61,11 @@ def joint_state(
         Joints with one coordinate; a mimic joint has the position that follows from its leader's, and no effort.
     """
     joints = single_joints(robot)
-    values: dict[str, Any] = {"position": _of_joints(joints, numbers("q", q, robot.nq), "q", offset=True)}
+    values: dict[str, Any] = {"position": _of_joints(joints, vector("q", q, robot.nq), "q", offset=True)}
     if v is not None:
-        values["velocity"] = _of_joints(joints, numbers("v", v, robot.nv), "v")
+        values["velocity"] = _of_joints(joints, vector("v", v, robot.nv), "v")
     if tau is not None:
-        given = _of_joints(joints, numbers("tau", tau, robot.nv), "v")
+        given = _of_joints(joints, vector("tau", tau, robot.nv), "v")
         values["effort"] = [0.0 if joint.mimic is not None else part for joint, part in zip(joints, given, strict=True)]
     header = {"stamp": stamp_of(time)}
     return new("sensor_msgs/msg/JointState", header=header, name=[joint.name for joint in joints], **values)
@@ -129,7 +129,7 @@ class JointStateReader:
         self.robot = robot
         self._joints = {joint.name: joint for joint in single_joints(robot)}
         self._needed = [name for name, joint in self._joints.items() if joint.mimic is None]
-        self._q: Array = robot.neutral() if q is None else np.array(numbers("q", q, robot.nq))
+        self._q: Array = robot.neutral() if q is None else np.array(vector("q", q, robot.nq))
         self._v, self._tau = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def read(self, message: Any) -> JointSample:
@@ -150,6 +150,9 @@ class JointStateReader:
             If arrays differ in length from the names, names are repeated, or numbers are not finite; the state is
             kept.
         """
+        with_attributes(
+            "message", message, "a sensor_msgs/JointState", "header", "name", "position", "velocity", "effort"
+        )
         names = list(message.name)
         columns = {
             "position": (self._q, "q"),
@@ -199,7 +202,7 @@ def transforms(robot: Robot, q: ArrayLike, *, time: int = 0, fixed: bool | None 
     -------
     message
     """
-    return transforms_of(robot, np.asarray(q, dtype=float)[None], [time], fixed=fixed)[0]
+    return transforms_of(robot, vector("q", q, robot.nq)[None], [time], fixed=fixed)[0]
 
 
 def transforms_of(robot: Robot, q: Array, times: list[int], *, fixed: bool | None = None) -> list[Any]:
@@ -230,7 +233,7 @@ def _transforms_message(links: list[tuple[str, str]], time: int, positions: Any,
 
 
 @check_types
-def odometry(frame: str, child: str, q: Array, v: Array, *, time: int = 0) -> Any:
+def odometry(frame: str, child: str, q: ArrayLike, v: ArrayLike, *, time: int = 0) -> Any:
     """Return pose and twist of a floating base as a nav_msgs/Odometry; both sides express the twist in the base.
 
     Parameters
@@ -246,6 +249,7 @@ def odometry(frame: str, child: str, q: Array, v: Array, *, time: int = 0) -> An
     -------
     message
     """
+    q, v = vector("q", q, 7), vector("v", v, 6)
     return new(
         "nav_msgs/msg/Odometry",
         header={"stamp": stamp_of(time), "frame_id": frame},

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, positive, positive_vector
+from kinodyn.checks import as_pose, positive, positive_vector, vector
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
@@ -82,6 +82,7 @@ class Load:
         -------
         Load
         """
+        q = vector("q", q, robot.nq)
         T_world_frames = {name: kinematics.pose(robot, q, name) for name in frames}
         if pose is None:
             T_world_box = np.eye(4)

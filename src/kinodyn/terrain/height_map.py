@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, numbers, positive, vector
+from kinodyn.checks import integer, nonnegative, numbers, positive, vector
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -125,6 +125,7 @@ class HeightMap:
         median = ndimage.median_filter(solid, SMOOTHING, mode="nearest")
         return HeightMap(np.where(np.isfinite(self.heights), median, -np.inf), cell=self.cell, origin=self.origin)
 
+    @check_types
     def coarser(self, factor: int) -> HeightMap:
         """Return a map with larger cells that have the largest height of the cells in them.
 
@@ -137,7 +138,8 @@ class HeightMap:
         -------
         HeightMap
         """
-        rows, columns = (-(-n // factor) for n in self.heights.shape)
+        most = max(self.heights.shape)
+        rows, columns = (-(-n // integer("factor", factor, least=1, most=most)) for n in self.heights.shape)
         padded = np.full((rows * factor, columns * factor), -np.inf)
         padded[: len(self.heights), : self.heights.shape[1]] = self.heights
         blocks = padded.reshape(rows, factor, columns, factor).max(axis=(1, 3))

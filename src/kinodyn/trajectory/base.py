@@ -260,7 +260,7 @@ class TimedPath(JointTrajectory):
             self._knots = np.union1d(self.law.knots, self.times_at(self.path.knots[1:-1]))
         return self._knots
 
-    def times_at(self, s: Array) -> Array:
+    def times_at(self, s: ArrayLike) -> Array:
         """Find the times at which the law reaches given values, by bisection.
 
         Parameters
@@ -273,10 +273,13 @@ class TimedPath(JointTrajectory):
         (n,) array
             [s]
         """
-        low, high = np.zeros(len(s)), np.full(len(s), self.law.duration)
-        for _ in range(60 if len(s) else 0):
+        places = numbers("s", s)
+        if places.ndim != 1:
+            raise InputError(f"s must have shape (n,), got {places.shape}")
+        low, high = np.zeros(len(places)), np.full(len(places), self.law.duration)
+        for _ in range(60 if len(places) else 0):
             middle = 0.5 * (low + high)
-            before = self.law(middle)[:, 0] < s
+            before = self.law(middle)[:, 0] < places
             low, high = np.where(before, middle, low), np.where(before, high, middle)
         return high
 

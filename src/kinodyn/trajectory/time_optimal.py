@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import integer
+from kinodyn.checks import integer, numbers, shape_of
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -175,10 +175,10 @@ def _result(motion: TimedPath, report: LimitCheck, deviation: float, grid: int) 
 def _curves(path: ArrayLike | JointTrajectory, robot: Robot | None) -> tuple[list[PiecewisePolynomial], float]:
     """Return the smooth parts of the path, each over its length, and how far they are from the one given."""
     if not isinstance(path, JointTrajectory):
-        shape = np.shape(path)
+        shape = shape_of(path)
         if len(shape) != 2 or shape[0] < 2:
             raise InputError(f"path must be waypoints (n, nq), at least two, or a trajectory, got shape {shape}")
-        return [_by_length(Space(robot, shape[1]), np.asarray(path, dtype=float), robot)], 0.0
+        return [_by_length(Space(robot, shape[1]), numbers("path", path, shape[1]), robot)], 0.0
     if path.robot is not robot:
         raise InputError("the trajectory belongs to another robot; pass the robot that it was made with")
     ends = [0.0, *find_corners(path), path.duration]

@@ -15,6 +15,7 @@ from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot, FreeRotation
 from kinodyn.balance.legs import MIN_JOINTS, Knee, Legs, find_knee, find_legs, moving_chain
 from kinodyn.balance.lipm import natural_frequency
+from kinodyn.checks import number, numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
@@ -208,6 +209,10 @@ class Biped:
         WholeBodyResult
             With q (..., nq).
         """
+        for side in ("left", "right"):
+            if side not in soles:
+                raise InputError(f"soles must have poses of 'left' and 'right', got {sorted(map(str, soles))}")
+        heading, lean = numbers("heading", heading), number("lean", lean)
         start = self.q if q0 is None else q0
         T_base = np.array(np.broadcast_to(self.base, (*np.shape(heading), 4, 4)))
         T_base[..., :3, :3] = rot_z(heading) @ rot_y(lean) @ self.base[:3, :3]

@@ -17,6 +17,8 @@ from kinodyn.checks import numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
+MAX_EXPONENT = 300.0  # of the motion of the pendulum: beyond it, its numbers overflow
+
 Point = Sequence[float] | Array
 Pair = tuple[float, float]
 Row = tuple[float, float, float, float]
@@ -152,6 +154,8 @@ class LIPMTrajectory:
         """
         k = max(bisect_right(self._times, t) - 1, 0)
         s, w = t - self._times[k], self.omega
+        if not -MAX_EXPONENT < w * s < MAX_EXPONENT:
+            raise InputError(f"t must be near the trajectory, from {self._times[0]:g} s on, got {t!r}")
         rising, falling = exp(w * s), exp(-w * s)
         (p, r, g, f), (q, u, h, i) = self._rows[k]
         p, g, f, q, h, i = p + r * s, rising * g, falling * f, q + u * s, rising * h, falling * i

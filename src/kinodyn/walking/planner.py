@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.checks import number, numbers
 from kinodyn.display import displayed
+from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.mpc import MPC, MPCPlan, pair
@@ -83,6 +85,7 @@ class Planner(StepPlanner):
         self.dcm_margin, self.dcm_deficit = np.inf, np.zeros(2)
         self._trajectory = self.schedule.nominal
 
+    @check_types
     def update(
         self, t: float, com: ArrayLike | None = None, velocity: ArrayLike | None = None, zmp: ArrayLike | None = None
     ) -> MPCPlan:
@@ -101,12 +104,14 @@ class Planner(StepPlanner):
         -------
         MPCPlan
         """
+        t = number("t", t)
         com = self._trajectory.at(t).com if com is None else com
         velocity = self._trajectory.at(t).velocity if velocity is None else velocity
         self.plan_steps(t)
         self.adapt_steps(t, com, velocity)
         return self.plan_com(t, com, velocity, zmp)
 
+    @check_types
     def adapt_steps(self, t: float, com: ArrayLike, velocity: ArrayLike) -> bool:
         """Change the steps if the planned ones cannot capture the robot any more; the first half of `update`.
 
@@ -128,6 +133,7 @@ class Planner(StepPlanner):
             self._adapt(t, dcm)
         return self.schedule is not before
 
+    @check_types
     def measure_margin(self, t: float, com: ArrayLike, velocity: ArrayLike) -> Array:
         """Measure `dcm_margin` and `dcm_deficit` with the planned steps.
 
@@ -141,6 +147,7 @@ class Planner(StepPlanner):
         dcm : (2,) array
             [m]
         """
+        t = number("t", t)
         dcm: Array = _planar("com", com) + _planar("velocity", velocity) / self.body.omega
         room = self.schedule.capture_region(t) - DIRECTIONS @ dcm
         worst = int(room.argmin())
@@ -148,6 +155,7 @@ class Planner(StepPlanner):
         self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
         return dcm
 
+    @check_types
     def plan_com(self, t: float, com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike | None = None) -> MPCPlan:
         """Plan the pendulum over the planned steps; the second half of `update`.
 
@@ -160,10 +168,11 @@ class Planner(StepPlanner):
         -------
         MPCPlan
         """
-        self.plan = self.mpc(self.schedule, t, _planar("com", com), _planar("velocity", velocity), zmp=zmp)
+        self.plan = self.mpc(self.schedule, number("t", t), _planar("com", com), _planar("velocity", velocity), zmp=zmp)
         self._trajectory = self.plan.trajectory
         return self.plan
 
+    @check_types
     def reference(self, t: float) -> Reference:
         """Compute the references of the whole body.
 
@@ -176,6 +185,7 @@ class Planner(StepPlanner):
         -------
         Reference
         """
+        t = number("t", t)
         return self._references.reference(t, self.schedule.at(t), self._trajectory)
 
     def _adapt(self, t: float, dcm: Array) -> None:
@@ -208,4 +218,7 @@ class Planner(StepPlanner):
 
 def _planar(name: str, value: ArrayLike) -> Array:
     """Return the horizontal part (2,) of a vector (2,) or (3,)."""
-    return pair(name, np.asarray(value)[..., :2])
+    vector = numbers(name, value)
+    if vector.shape not in ((2,), (3,)):
+        raise InputError(f"{name} must have shape (2,) or (3,), got {vector.shape}")
+    return pair(name, vector[:2])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_discrete_are
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import not_overflowed, numbers, positive
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -97,7 +97,8 @@ class PreviewControl:
             positive(name, value)
         A = np.array([[1.0, dt, 0.5 * dt**2], [0.0, 1.0, dt], [0.0, 0.0, 1.0]])
         B = np.array([dt**3 / 6.0, dt**2 / 2.0, dt])
-        C = np.array([1.0, 0.0, -1.0 / omega**2])
+        with np.errstate(divide="ignore", over="ignore", under="ignore"):
+            C = not_overflowed("1 / omega^2", np.array([1.0, 0.0, -1.0 / np.square(np.float64(omega))]))
         F, G, Q = augmented(A, B, C, error)
         P = solve_discrete_are(F, G[:, None], Q, np.array([[jerk]]))
         scale = float(jerk + G @ P @ G)

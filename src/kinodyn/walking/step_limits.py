@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
-from kinodyn.arrays import Array
-from kinodyn.checks import positive, vector
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, positive, vector
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
@@ -202,7 +202,7 @@ class StepLimits(StepRegion):
 
 
 @check_types
-def feet_apart(body: Biped, T_left: Array, T_right: Array) -> Array:
+def feet_apart(body: Biped, T_left: MatrixLike, T_right: MatrixLike) -> Array:
     """Measure the gap between the soles.
 
     Parameters
@@ -221,7 +221,7 @@ def feet_apart(body: Biped, T_left: Array, T_right: Array) -> Array:
     Separating axis theorem: the largest gap along any normal of an edge.
     """
     outlines = []
-    for foot, T in ((body.left, T_left), (body.right, T_right)):
+    for foot, T in ((body.left, as_pose(T_left, "T_left")), (body.right, as_pose(T_right, "T_right"))):
         flat = np.column_stack([foot.corners, np.zeros(len(foot.corners))])
         points = flat @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3]
         outlines.append(points[..., :2])

@@ -20,6 +20,8 @@ from kinodyn.description.xml_tree import Node, read_xml
 from kinodyn.errors import DescriptionError
 
 MAX_ELEMENTS = 200_000  # copies counted
+MAX_COPIES = 20_000  # elements made by copying: the time that MuJoCo takes grows with the square of them, or faster
+MAX_ATTRIBUTES = 500  # of one element: MuJoCo compares each with all others
 MAX_NUMBERS = 25_000_000  # points of a height field, pixels of a texture, entries of other tables
 MAX_BYTES = 200_000_000  # of one file
 MAX_MEMORY = 2**34  # bytes that a simulation may reserve
@@ -27,6 +29,7 @@ MAX_FILES = 1000
 MAX_RESOLUTION = 1000  # of a built-in mesh
 
 _COPIES = {"replicate": "count", "composite": "count", "flexcomp": "count"}
+_VERTEX_ELEMENTS = 6.0  # made of each vertex of a flexcomp: a body with three joints, edges and triangles
 _TABLES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "numeric": ("size",)}
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _MEMORY = re.compile(r"\s*([0-9.eE+]+)\s*([KMGTPE]?)\s*")
@@ -52,6 +55,11 @@ def check_mjcf(root: Node, folder: Path, roots: Roots) -> None:
             f"makes {model.elements:.3g} elements, copies by replicate, composite, flexcomp and attach counted; "
             f"at most {MAX_ELEMENTS} are read"
         )
+    if model.elements - model.written > MAX_COPIES:
+        raise root.error(
+            f"copies {model.elements - model.written:.3g} elements by replicate, composite, flexcomp and attach; "
+            f"at most {MAX_COPIES} are read"
+        )
 
 
 @dataclass
@@ -61,6 +69,7 @@ class _Model:
     folder: Path
     roots: Roots
     elements: float = 0.0
+    written: int = 0  # elements without copies
     files: int = 0
     folders: list[str] = field(default_factory=lambda: [""])  # of meshes and textures, as written
     attached: float = 0.0  # elements of the largest model that can be attached
@@ -80,7 +89,9 @@ class _Model:
     def _count(self, root: Node) -> float:
         """Count elements with their copies, children before parents."""
         counts: dict[int, float] = {}
-        for node in reversed(list(root.walk())):
+        nodes = list(root.walk())
+        self.written += len(nodes)
+        for node in reversed(nodes):
             own = 1.0 + (self.attached if node.tag == "attach" else 0.0)
             below = sum(counts.pop(id(child)) for child in node.children)
             counts[id(node)] = (own + below) * _copies(node)
@@ -121,11 +132,14 @@ class _Model:
 
 def _copies(node: Node) -> float:
     attribute = _COPIES.get(node.tag)
-    return 1.0 if attribute is None else max(1.0, _product(node.attributes.get(attribute, "")))
+    each = _VERTEX_ELEMENTS if node.tag == "flexcomp" else 1.0
+    return 1.0 if attribute is None else each * max(1.0, _product(node.attributes.get(attribute, "")))
 
 
 def _check_tables(node: Node) -> None:
-    """Raise if an element requests too large a table."""
+    """Raise if an element requests too large a table, or is one."""
+    if len(node.attributes) > MAX_ATTRIBUTES:
+        raise node.error(f"has {len(node.attributes)} attributes; at most {MAX_ATTRIBUTES} are read")
     params = node.attributes.get("params", "") if node.tag == "mesh" else ""
     if max(_numbers(params), default=0.0) > MAX_RESOLUTION:
         raise node.error(f"params={params!r} must be at most {MAX_RESOLUTION}")

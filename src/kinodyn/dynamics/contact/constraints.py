@@ -89,6 +89,7 @@ class Constraint(ABC):
         Constraint
         """
 
+    @check_types
     def layout(self, robot: Robot) -> Rows:
         """Return the rows as records of the core; cached until an attribute is assigned.
 

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.checks import reals
 from kinodyn.display import displayed
 from kinodyn.dynamics.contact.constraints import Constraint
+from kinodyn.errors import InputError
 
 _CONSISTENT = 1e-8  # largest residual due to rounding, as a fraction of the accelerations
 
@@ -47,6 +49,9 @@ class Forces(Mapping[str, Array]):
         residual: Array | None = None,
         missed: Array | None = None,
     ) -> None:
+        vector = reals("vector", vector)
+        if not vector.ndim:
+            raise InputError(f"vector must have shape (..., rows), got {float(vector)}")
         self._contacts, self.vector, self._rank = contacts, vector, rank
         self.residual: Array = np.zeros_like(vector) if residual is None else residual
         self._missed: Array = np.zeros(vector.shape[:-1]) if missed is None else missed

@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, QhullError
 from kinodyn import qp
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import broadcast, integer, numbers, one_of
+from kinodyn.checks import broadcast, integer, not_overflowed, numbers, one_of, shape_of
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_pose
 
@@ -230,7 +230,7 @@ def span(
     force = np.broadcast_to(E[..., None, :, :], (*p.shape[:-1], 3, sides))
     moment = np.cross(p[..., None], force, axisa=-2, axisb=-2, axisc=-2)
     wrenches = np.moveaxis(np.concatenate([force, moment], axis=-2), -3, -2)  # (..., 6, n, sides)
-    return wrenches.reshape(*wrenches.shape[:-2], -1)
+    return wrenches.reshape(*wrenches.shape[:-2], p.shape[-2] * sides)
 
 
 @check_types
@@ -282,6 +282,7 @@ def patch_cone(
     return _unit_rows(_moved(_distinct(rows), T))
 
 
+@check_types
 def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | None = None) -> Array:
     """Compute the nearest forces or wrenches within a pyramid or wrench cone, by one QP each.
 
@@ -298,10 +299,9 @@ def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | Non
     -------
     (..., k)
     """
-    given = np.asarray(wrench, dtype=float)
-    size = given.shape[-1] if given.ndim else 0
+    size = (shape_of(wrench) or (0,))[-1]
     w = numbers("wrench", wrench, size)
-    shape = np.shape(rows)
+    shape = shape_of(rows)
     if len(shape) < 2 or shape[-1] != size:
         raise InputError(f"rows must have shape (..., m, {size}) for wrenches {w.shape}, got {shape}")
     C, w = broadcast((numbers("rows", rows, *shape[-2:]), 2), (w, 1))
@@ -320,7 +320,8 @@ def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | Non
 def _unit_rows(rows: Array) -> Array:
     """Scale the force part of each row to length 1."""
     length: Array = np.linalg.norm(rows[..., :3], axis=-1, keepdims=True)
-    return rows / length
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return not_overflowed("the wrench cone", rows / length)
 
 
 def _moved(rows: Array, T: Array) -> Array:

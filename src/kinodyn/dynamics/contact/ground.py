@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, reals
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
@@ -71,10 +71,10 @@ class Plane(Ground):
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
         places = _places(p)
-        return self.heights(places), np.array(np.broadcast_to(self.normal, places.shape))
+        return places @ self.normal - self._offset, np.array(np.broadcast_to(self.normal, places.shape))
 
-    def heights(self, p: Array) -> Array:
-        """Compute heights above the plane, without validation.
+    def heights(self, p: ArrayLike) -> Array:
+        """Compute heights above the plane.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Plane(Ground):
         -------
         (...)
         """
-        result: Array = p @ self.normal - self._offset
+        result: Array = _places(p) @ self.normal - self._offset
         return result
 
     def __repr__(self) -> str:
@@ -178,7 +178,7 @@ def _with_ring(rows: Array) -> Array:
 
 def _places(p: ArrayLike) -> Array:
     """Check points (..., 3); faster than `numbers`, because simulations call it at every step."""
-    places = np.asarray(p, dtype=float)
+    places = reals("p", p)
     if places.shape[-1:] != (3,):
         raise InputError(f"p must have shape (..., 3), got {places.shape}")
     if not np.isfinite(places.sum()):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import broadcast, numbers
 from kinodyn.display import displayed
 from kinodyn.ik.reasons import reasons_of
 
@@ -75,6 +75,7 @@ class AnalyticSolutions:
         Parameters
         ----------
         q0 : (..., nq)
+            For all targets, or one for each.
 
         Returns
         -------
@@ -82,10 +83,12 @@ class AnalyticSolutions:
             NaN where there is no valid solution.
         """
         here = numbers("q0", q0, self.q.shape[-1])[..., None, list(self.q_index)]
-        gap = np.where(self.valid[..., None], self.q[..., list(self.q_index)], np.inf) - here
+        q, here = broadcast((self.q, 2), (here, 2))
+        valid = np.broadcast_to(self.valid, q.shape[:-1])
+        gap = np.where(valid[..., None], q[..., list(self.q_index)], np.inf) - here
         best = np.argmin(np.square(gap).sum(axis=-1), axis=-1)[..., None]
-        q = np.take_along_axis(self.q, np.broadcast_to(best[..., None], (*best.shape, 1)), axis=-2)[..., 0, :]
-        found: Array = np.where(self.valid.any(axis=-1, keepdims=True), q, np.nan)
+        q = np.take_along_axis(q, np.broadcast_to(best[..., None], (*best.shape, 1)), axis=-2)[..., 0, :]
+        found: Array = np.where(valid.any(axis=-1, keepdims=True), q, np.nan)
         return found
 
     def _reason(self, index: tuple[int, ...]) -> str:

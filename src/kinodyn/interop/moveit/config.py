@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kinodyn.argument_types import check_types
+from kinodyn.checks import as_path
 from kinodyn.description.messages import listed
 from kinodyn.description.packages import PackageDirs
 from kinodyn.display import displayed
@@ -74,9 +75,9 @@ def load_config(
     DescriptionWarning
         Lists the other YAML files of the folder, which have no effect here.
     """
-    root = Path(folder)
-    config = root / "config" if (root / "config").is_dir() else root
-    if not config.is_dir():
+    root = as_path("folder", folder)
+    config = root / "config" if os.path.isdir(root / "config") else root
+    if not os.path.isdir(config):
         raise InputError(f"folder must be a MoveIt configuration, got {folder}, which is not a folder")
     srdf = _only(config, "*.srdf")
     source = urdf if urdf is not None else _only(config, "*.urdf.xacro" if xacro else "*.urdf")

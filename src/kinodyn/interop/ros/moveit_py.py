@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn.argument_types import check_types
+from kinodyn.checks import with_attributes
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.interop.moveit.fields import Message
@@ -186,6 +187,9 @@ class PlanningSceneMonitor:
         collision_object_msg
             The message, of any library.
         """
+        with_attributes(
+            "collision_object_msg", collision_object_msg, "a moveit_msgs/CollisionObject", "id", "operation"
+        )
         if np.uint8(collision_object_msg.operation) == 1:
             self._scene.remove_world_object(collision_object_msg.id)
         else:

@@ -191,6 +191,7 @@ class Session:
             self.world.remove(part)
         del self._objects.names[name]
 
+    @check_types
     def parts(self, name: str) -> tuple[str, ...]:
         """Return the names in the world of an object.
 
@@ -207,6 +208,7 @@ class Session:
             raise MoveItCommanderException(f"there is no object {name!r}; known: {', '.join(self.objects) or 'none'}")
         return self.objects[name]
 
+    @check_types
     def execute(self, motion: PiecewisePolynomial, wait: bool, **options: Any) -> bool:
         """Follow a motion; without waiting, in another thread until `stop`.
 

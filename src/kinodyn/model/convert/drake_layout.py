@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinodyn.argument_types import check_types
+from kinodyn.checks import with_attributes
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
@@ -80,6 +81,7 @@ class DrakeLayout:
         -------
         layout : DrakeLayout
         """
+        with_attributes("plant", plant, "a MultibodyPlant", "get_joint", "GetJointIndices", "num_positions")
         joints = (plant.get_joint(index) for index in plant.GetJointIndices())
         return cls(
             {

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinodyn.argument_types import check_types
+from kinodyn.checks import with_attributes
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.blocks import Block, PinocchioPlanar, Same
@@ -50,6 +51,7 @@ def pinocchio(robot: Robot, model: Any) -> Converter:
     >>> converter = kd.convert.pinocchio(robot, model)  # doctest: +SKIP
     >>> pinocchio.rnea(model, data, converter.q_to(q), converter.v_to(q, v), converter.a_to(q, v, a))  # doctest: +SKIP
     """
+    with_attributes("model", model, "a pinocchio.Model", "names", "joints", "idx_qs", "idx_vs")
     ids = {name: index for index, name in enumerate(model.names) if index > 0}
     base = free_base(robot)
     if base is not None and base.name not in ids and len(model.names) > 1:
