@@ -23,7 +23,7 @@ JOINT = (0.24, 0.26, 0.31, 1.0)
 
 REFERENCE_GIRTH = 70.0 / 1.7**3  # [kg/m^3] mass over height cubed at which the fractions below hold
 MIN_GIRTH, MAX_GIRTH = 0.8, 1.25  # factors
-_RINGS = 22
+_RINGS, _SIDES = 16, 24
 
 # Rows of a limb: distance from its upper joint as a fraction of its length, then fractions of the height: half depth,
 # half width, and how far the middle is in front of the line between the joints.
@@ -130,14 +130,14 @@ def _unit(rows: Rows, hangs: bool) -> TriangleMesh:
     if hangs:
         table = np.column_stack([-table[:, 0], table[:, 1:]])[::-1]
     curve = _domed(smooth(table, _RINGS))
-    return loft(superellipses(curve[:, 0], curve[:, 1], curve[:, 2], curve[:, 3], exponent=2.15))
+    return loft(superellipses(curve[:, 0], curve[:, 1], curve[:, 2], curve[:, 3], exponent=2.15, sides=_SIDES))
 
 
 def _domed(curve: Array, share: float = 0.12) -> Array:
     """Let both ends of a curve (z, widths, middle) shrink like an ellipsoid over a share of its length."""
     low, high = curve[0, 0], curve[-1, 0]
     depth = share * (high - low)
-    turn = np.linspace(0.06, 0.5 * math.pi, 8)  # evenly spaced on the ellipse
+    turn = np.linspace(0.06, 0.5 * math.pi, 6)  # evenly spaced on the ellipse
     ends = depth * (1.0 - np.cos(turn))
     middle = curve[(curve[:, 0] > low + depth) & (curve[:, 0] < high - depth), 0]
     z = np.concatenate([low + ends, middle, (high - ends)[::-1]])
@@ -177,7 +177,7 @@ def _piece(rows: Rows, x: float = 0.0, lean: tuple[float, float] = (0.0, 0.0)) -
     curve = _domed(smooth(np.column_stack([np.array(rows)[::-1], np.zeros(len(rows))]), 10), 0.2)
     down = (curve[-1, 0] - curve[:, 0]) / (curve[-1, 0] - curve[0, 0])
     centre = (x + lean[0] * down, lean[1] * down)
-    return loft(superellipses(curve[:, 0], curve[:, 1], curve[:, 2], *centre, exponent=2.4, sides=16))
+    return loft(superellipses(curve[:, 0], curve[:, 1], curve[:, 2], *centre, exponent=2.4, sides=12))
 
 
 @lru_cache(maxsize=1)
