@@ -15,16 +15,17 @@ from kinodyn.walking import Biped, ContactSchedule, GaitSettings, Planner
 from kinodyn.walking.biped import SIDES
 from kinodyn.walking.feasibility import require_strong
 from kinodyn.walking.reference import FootReference
+from kinodyn.walking.terrain_feasibility import quick_enough
 from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.terrain_swing import APEXES, HEIGHTS, SAMPLES, VERTICAL, TerrainSwings
 from kinodyn.walking.tracking import WholeBodyTracker
 
 
-def planned(body: Biped, text: str, goal: tuple[float, float, float]) -> TerrainPlan:
+def planned(body: Biped, text: str, goal: tuple[float, float, float], *, quick: bool = True) -> TerrainPlan:
     terrain = kd.terrain.parse(text)
     planner = Planner(body)
     ground = terrain.map(region=[[-0.6, -0.8], [4.0, 0.8]])
-    return TerrainPlan(body, ground, goal, speed=0.3, settings=planner.settings, limits=planner.limits)
+    return TerrainPlan(body, ground, goal, speed=0.3, settings=planner.settings, limits=planner.limits, quick=quick)
 
 
 @pytest.fixture(scope="module")
@@ -222,3 +223,27 @@ def test_a_foot_that_is_held_up_draws_back_and_is_lifted_higher_once(body: Biped
     assert max(T[2, 3] for T in path) > max(T[2, 3] for T in planned_path) + 0.01
     np.testing.assert_allclose(path[-1][:3, 3], planned_path[-1][:3, 3], atol=1e-9)
     assert not planner.stumble(t + 0.01, side, T, (-50.0, 0.0))
+
+
+def longest_step(plan: TerrainPlan) -> float:
+    """Return the largest distance ahead of the other foot [m]."""
+    feet, lengths = dict(plan.plan.start), []
+    for step in plan.steps:
+        other = feet["left" if step.side == "right" else "right"]
+        lengths.append(step.relative_to(other)[0])
+        feet[step.side] = step
+    return float(max(lengths))
+
+
+def test_slow_joints_take_short_steps(body: Biped) -> None:
+    settings, goal = GaitSettings.from_robot(body), (1.5, 0.0, 0.0)
+    short = 0.3 * settings.step_time
+    assert longest_step(planned(body, "slope:3", goal)) > short + 0.05
+    assert longest_step(planned(body, "slope:3", goal, quick=False)) <= short + 1e-9
+
+
+def test_joints_are_quick_enough_for_long_steps_by_their_velocity_limits(body: Biped) -> None:
+    assert quick_enough(Planner(body), 0.3)
+    joints = [replace(joint, velocity=0.3 * joint.velocity) for joint in body.robot.description.joints]
+    slow = Robot(replace(body.robot.description, joints=tuple(joints)))
+    assert not quick_enough(Planner(Biped.from_robot(slow)), 0.3)

@@ -15,7 +15,7 @@ from kinodyn.dynamics import centroidal, contact
 from kinodyn.errors import KinodynError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import standing_feet
-from kinodyn.walking.pattern import walking_pattern
+from kinodyn.walking.pattern import Feasibility, walking_pattern
 from kinodyn.walking.planner import Planner
 
 TRIAL_STEPS = 4
@@ -106,11 +106,20 @@ def follows(planner: Planner, velocity: ArrayLike) -> bool:
     return not _trial_fault(planner, velocity)
 
 
-def _trial_fault(planner: Planner, velocity: ArrayLike, max_speed: float = 1.0) -> str:
-    """Return why a few steps cannot be followed, or ""; `max_speed` is the largest fraction of a velocity limit."""
+def joint_speed(planner: Planner, velocity: ArrayLike) -> float:
+    """Return the largest fraction of a joint's velocity limit in a few steps at a velocity (3,)."""
+    return _trial(planner, velocity).speed
+
+
+def _trial(planner: Planner, velocity: ArrayLike) -> Feasibility:
     pattern = walking_pattern(
         planner.body, velocity=velocity, steps=TRIAL_STEPS, limits=planner.limits, settings=planner.settings
     )
-    found = pattern.check(every=TRIAL_INTERVAL, tolerance=POSITION_TOLERANCE)
+    return pattern.check(every=TRIAL_INTERVAL, tolerance=POSITION_TOLERANCE)
+
+
+def _trial_fault(planner: Planner, velocity: ArrayLike, max_speed: float = 1.0) -> str:
+    """Return why a few steps cannot be followed, or ""; `max_speed` is the largest fraction of a velocity limit."""
+    found = _trial(planner, velocity)
     fast = found.error <= POSITION_TOLERANCE and found.speed <= max_speed  # only too fast, and not by much
     return "" if found.success or fast else str(found.status)

@@ -1,4 +1,4 @@
-"""Check before a walk over terrain: whether the robot is strong enough for the heights of its steps."""
+"""Checks before a walk over terrain: whether the robot is fast and strong enough for its steps."""
 
 from __future__ import annotations
 
@@ -6,13 +6,36 @@ import numpy as np
 
 from kinodyn.errors import KinodynError
 from kinodyn.walking.biped import Biped, opposite
-from kinodyn.walking.feasibility import torque_fault
+from kinodyn.walking.feasibility import joint_speed, torque_fault
 from kinodyn.walking.footsteps import standing_feet
+from kinodyn.walking.planner import Planner
 from kinodyn.walking.terrain_plan import TerrainPlan
 
 LEVEL = 0.02  # [m] by which the CoM is lower than in the stance, up to which the checks of level ground suffice
 WEIGHT_SHARE = 0.9  # of the torque of a joint that may bear the weight; the rest is for motion and feedback
+JOINT_SPEED_SHARE = 0.85  # of joint velocities of level ground; swings that clear the terrain need the rest
 RESOLUTION = 0.01  # [m] of heights that are checked once
+
+
+def quick_enough(planner: Planner, speed: float) -> bool:
+    """Return whether the joints are fast enough for the longest steps over terrain at a speed [m/s].
+
+    Where a joint is too slow, the foot lags behind its swing, and the whole body sinks to bring it forward.
+
+    Parameters
+    ----------
+    planner
+    speed
+        [m/s]
+
+    Returns
+    -------
+    bool
+    """
+    own = planner.settings
+    reach = planner.limits.scaled(own.terrain.step_fraction).forward
+    fastest = min(own.terrain.slow_step_length * planner.body.leg, reach) / own.step_time
+    return joint_speed(planner, (fastest, 0.0, 0.0)) * min(speed / fastest, 1.0) <= JOINT_SPEED_SHARE
 
 
 def require_strong_steps(plan: TerrainPlan, friction: float = 0.5) -> None:

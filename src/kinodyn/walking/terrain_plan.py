@@ -40,6 +40,9 @@ class TerrainPlan:
         Largest mean speed [m/s].
     settings, limits
         Of the gait, and of steps on level ground.
+    quick
+        Whether the joints are fast enough for the longest steps. If not, steps are as short as on level ground at this
+        speed, unless only longer ones lead to the goal.
 
     Attributes
     ----------
@@ -66,14 +69,14 @@ class TerrainPlan:
         speed: float,
         settings: GaitSettings,
         limits: StepLimits,
+        quick: bool = True,
     ) -> None:
         positive("the speed over terrain", speed)
         self.body, self.ground, self.settings = body, ground, settings
-        used = limits.scaled(settings.terrain.step_fraction)
-        longest = max(settings.terrain.slow_step_length * body.leg, float(speed) * settings.step_time)
-        used = replace(used, forward=min(used.forward, longest), backward=min(used.backward, longest))
-        self.limits = TerrainLimits.from_robot(body, used)
-        self.plan: FootstepPlan = plan_footsteps(body, ground, goal, limits=used, terrain_limits=self.limits)
+        short, slow = float(speed) * settings.step_time, settings.terrain.slow_step_length * body.leg
+        self._plan(goal, limits, max(short, slow) if quick else short)
+        if not self.plan.success and not quick:
+            self._plan(goal, limits, max(short, slow))
         if not self.plan.success:
             raise InputError(f"{body.robot.name!r} cannot walk there: {self.plan.reason}")
         ring = self.limits.rules.margin
@@ -82,6 +85,13 @@ class TerrainPlan:
         self.posture = TerrainPosture(body, settings)
         self.swings = TerrainSwings(body, ground, settings)
         self.steps = tuple(self._timed(float(speed)))
+
+    def _plan(self, goal: ArrayLike, limits: StepLimits, longest: float) -> None:
+        """Plan footsteps, none of them longer than `longest` [m]."""
+        used = limits.scaled(self.settings.terrain.step_fraction)
+        used = replace(used, forward=min(used.forward, longest), backward=min(used.backward, longest))
+        self.limits = TerrainLimits.from_robot(self.body, used)
+        self.plan: FootstepPlan = plan_footsteps(self.body, self.ground, goal, limits=used, terrain_limits=self.limits)
 
     def _timed(self, speed: float) -> list[Footstep]:
         """Give each step its durations: the higher it is the slower, and within the speed."""

@@ -16,7 +16,7 @@ from kinodyn.terrain import HeightMap
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.footsteps import wrap
 from kinodyn.walking.metrics import path_heading, progress
-from kinodyn.walking.terrain_feasibility import require_strong_steps
+from kinodyn.walking.terrain_feasibility import quick_enough, require_strong_steps
 from kinodyn.walking.terrain_plan import TerrainPlan
 
 STANDING_TIME = 0.5  # [s] before the first step
@@ -107,7 +107,15 @@ class WalkSchedule:
             walking = (10.0 if duration is None else float(duration)) - STANDING_TIME - STOPPING_TIME
             reach = speed * walking if self.distance is None else self.distance
             goal = (*(reach / speed * self.velocity[:2]), 0.0)
-        plan = TerrainPlan(planner.body, ground, goal, speed=speed, settings=planner.settings, limits=planner.limits)
+        plan = TerrainPlan(
+            planner.body,
+            ground,
+            goal,
+            speed=speed,
+            settings=planner.settings,
+            limits=planner.limits,
+            quick=quick_enough(planner, speed),
+        )
         require_strong_steps(plan)
         self.controller.follow(plan, at=STANDING_TIME)
         self.goal, self.distance = plan.plan.goal, None
