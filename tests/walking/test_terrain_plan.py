@@ -244,6 +244,6 @@ def test_slow_joints_take_short_steps(body: Biped) -> None:
 
 def test_joints_are_quick_enough_for_long_steps_by_their_velocity_limits(body: Biped) -> None:
     assert quick_enough(Planner(body), 0.3)
-    joints = [replace(joint, velocity=0.3 * joint.velocity) for joint in body.robot.description.joints]
+    joints = [replace(joint, velocity=0.15 * joint.velocity) for joint in body.robot.description.joints]
     slow = Robot(replace(body.robot.description, joints=tuple(joints)))
     assert not quick_enough(Planner(Biped.from_robot(slow)), 0.3)
