@@ -30,14 +30,15 @@ class ClearanceRows {
         least_ = take(pairs_);
         highest_ = reinterpret_cast<double*>(take(pairs_));
         unit_pair_ = reinterpret_cast<int*>(take(pairs_));
-        unit_pairs_ = reinterpret_cast<UnitBound*>(take(pairs_));
-        unit_table_ = reinterpret_cast<int*>(take(table_words(p_)));
+        unit_pairs_ = reinterpret_cast<UnitBound*>(take(packs<UnitBound>(pairs_)));
+        unit_table_ = reinterpret_cast<int*>(take(packs<int>(table_size(p_))));
         find_levels();
         find_unit_pairs();
     }
     static long words(const ClearanceProblem& p) {
         return PackDistances::words(*p.query) + 14 * static_cast<long>(p.model->bodies.size()) +
-               6L * p.model->ncolumns + p.model->nq + 5 * static_cast<long>(p.query->pairs.size()) + table_words(p);
+               6L * p.model->ncolumns + p.model->nq + 4 * static_cast<long>(p.query->pairs.size()) +
+               packs<UnitBound>(static_cast<long>(p.query->pairs.size())) + packs<int>(table_size(p));
     }
 
     // Frames at `frames`, one for each lane; the first `count` are written.
@@ -78,13 +79,18 @@ class ClearanceRows {
         bool near;
         double level;  // highest of any pair in any frame
     };
-    static_assert(sizeof(UnitBound) <= sizeof(Pack));
     static constexpr int most = 32;
     static constexpr double deep = 0.03;  // [m] of overlap from which the direction is that between the links
 
-    static long table_words(const ClearanceProblem& p) {
+    // Packs that hold `count` objects.
+    template <class Object>
+    static long packs(long count) {
+        return (count * static_cast<long>(sizeof(Object)) + static_cast<long>(sizeof(Pack)) - 1) /
+               static_cast<long>(sizeof(Pack));
+    }
+    static long table_size(const ClearanceProblem& p) {
         const long units = static_cast<long>(p.query->spheres().units.size());
-        return units * units * static_cast<long>(sizeof(int)) / static_cast<long>(sizeof(Pack)) + 1;
+        return units * units;
     }
     void find_levels() {
         for (int k = 0; k < pairs_; ++k) highest_[k] = p_.level[k];
