@@ -74,7 +74,7 @@ struct SolveState {
     double level_fraction;                    // weight of a level relative to the one above
     double tested_level;                      // next level, counted from 1, to be tested for convergence; 0: none
     double probing;                           // whether q is a trial step away from `tested`
-    double last;                              // index of the last step
+    double last;                              // whether no step follows, or the last one was too short to matter
 
     static constexpr auto layout() {
         using S = SolveState;

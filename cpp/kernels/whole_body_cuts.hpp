@@ -16,10 +16,12 @@ class StepCheck {
 
     // Corrects the step until it satisfies the limits, as far as the joint bounds allow; returns the iterations of
     // the active set that this took. Where additional rows do not help, the step is shortened; where that does not
-    // help, the joints that move a violated pair are held, so that the others can move.
+    // help, the joints that move a violated pair are held, so that the others can move. If no step is left, it is
+    // `blocked`.
     int keep_limits(const WholeBodyStep::Request& request) {
         constexpr int with_rows = 3, with_held_joints = 3;
         int iterations = 0;
+        blocked_ = false;
         for (int k = 0; k < with_rows; ++k) {
             if (!leads_too_far()) return iterations;
             iterations += solve_again(request);
@@ -30,9 +32,11 @@ class StepCheck {
             iterations += solve_again(request);
             if (!leads_too_far()) return iterations;
         }
-        if (!shorten(5)) step_.shorten(0);
+        blocked_ = !shorten(5);
+        if (blocked_) step_.shorten(0);
         return iterations;
     }
+    bool blocked() const { return blocked_; }
 
   private:
     int solve_again(const WholeBodyStep::Request& request) {
@@ -103,6 +107,7 @@ class StepCheck {
     WholeBodyStep& step_;
     const Model& model_;
     double* next_ = nullptr;
+    bool blocked_ = false;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

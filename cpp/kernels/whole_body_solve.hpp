@@ -99,6 +99,7 @@ class WholeBodySolve {
         }
         state->moved = 1;
         step_.warm_start = w.out[whole_body_io::ActiveBounds];
+        if (check_.blocked() && state->trust > smallest_trust() && !last_step()) return shrink_trust();
         const bool at_rest = state->largest <= step_.settings.rest, last = last_step() || at_rest;
         if (!last && static_cast<long>(state->steps) % check_interval != 0) return;
         state->last = last;
@@ -106,6 +107,13 @@ class WholeBodySolve {
             state->at_rest = state->done = 1;
         else
             state->tested_level = 1;
+    }
+
+    // After a step that the limits allow no part of: they may allow a shorter one.
+    void shrink_trust() {
+        const double quarter = 0.25 * state->trust;
+        state->trust = quarter > smallest_trust() ? quarter : smallest_trust();
+        state->moved = 0;
     }
 
     // Returns to the start of the step and shrinks the trust region.
@@ -132,6 +140,7 @@ class WholeBodySolve {
     }
 
     double longest_step() const { return step_.joints.velocity[0] * step_.settings.dt; }
+    double smallest_trust() const { return small_step / longest_step(); }
 
     // Did the step from `accepted` achieve a tenth of the predicted reduction? Each level has a hundredth of the weight
     // of the one above, and even less as steps fail: a lower one may then cost a higher one the small error due to
@@ -154,10 +163,12 @@ class WholeBodySolve {
     // Looks for a level that a small step would improve, starting with the level `tested_level`. False if the
     // answer depends on a trial step, or if there is none and the solve is done.
     bool can_improve() {
-        const double trust = small_step / longest_step();
+        const double trust = smallest_trust();
+        const WholeBodyStep::Request small = request(trust, levels_);
         step_.cuts.count = 0;  // they were for a longer step
         step_.release_joints();
-        step_.solve(request(trust, levels_));
+        step_.solve(small);
+        if (step_.checked_limits) check_.keep_limits(small);
         int k = static_cast<int>(state->tested_level) - 1;
         while (k < levels_ && level[k].above - level[k].predicted <= significant(level[k].now)) ++k;
         if (k == levels_) return conclude(true);
@@ -178,7 +189,7 @@ class WholeBodySolve {
     // step (feet that slipped are back). A level whose error doubles is ignored: the next step corrects it.
     void end_probe() {
         const int k = static_cast<int>(state->tested_level) - 1;
-        step_.solve(request(small_step / longest_step(), k + 1));
+        step_.solve(request(smallest_trust(), k + 1));
         bool gains = level[k].tested - level[k].now > significant(level[k].tested);
         for (int j = 0; j < k; ++j) {
             const double error = level[j].tested, loss = level[j].above - error;
@@ -189,10 +200,13 @@ class WholeBodySolve {
         if (gains) conclude(false);
     }
 
+    // Ends a test. Where steps have become too short to matter although a small one would improve a level, the solve
+    // continues with that: rows of limits that were added for a longer step may have held it.
     bool conclude(bool rest) {
         state->tested_level = 0;
         state->at_rest = rest;
-        state->done = rest || state->last != 0;
+        state->done = rest || last_step();
+        if (state->done == 0 && state->last != 0) state->trust = smallest_trust(), state->moved = 0;
         return state->done == 0;
     }
 

@@ -125,7 +125,7 @@ class WholeBodyStep {
         for (long i = 0; i < n; ++i) hierarchy.x()[i] *= share;
         for (int k = 0; k < plan.levels; ++k) {
             LevelProgress& level = levels[k];
-            level.predicted = level.now - share * (level.now - level.predicted);
+            for (double* after : {&level.above, &level.predicted}) *after = level.now - share * (level.now - *after);
         }
     }
 
