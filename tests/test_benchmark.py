@@ -147,7 +147,7 @@ def test_archives_of_problems_are_read_without_writing_files(tmp_path: Path) -> 
     scene = "world:\n  collision_objects:\n    - {id: ball, primitives: [{type: sphere, dimensions: [0.05]}],"
     scene += " primitive_poses: [{position: [0.5, 0.0, 1.2]}]}\n"
     request = "goal_constraints:\n  - joint_constraints: [{joint_name: panda_joint4, position: -1.5}]\n"
-    request += "start_state: {joint_state: {name: [panda_joint4], position: [-2.0]}}\n"
+    request += "start_state: {joint_state: {name: [panda_joint4, panda_joint6], position: [-2.0, 2.0]}}\n"
     archive = tmp_path / "problems.tar.bz2"
     with tarfile.open(archive, "w:bz2") as tar:
         for name, text in (("scene", scene), ("request", request)):

@@ -83,7 +83,7 @@ def main() -> None:
     """Take all screenshots."""
     warnings.simplefilter("ignore", kd.DescriptionWarning)
     human, panda, talos = (kd.load(name) for name in ("humanoid", "panda", "talos"))
-    walks = {f"{v} m/s": kd.walking.walk(human, (v, 0.0, 0.0), duration=3.0).recording for v in (0.15, 0.3, 0.4)}
+    walks = {f"{v} m/s": kd.walking.walk(human, (v, 0.0, 0.0), duration=4.0).recording for v in (0.15, 0.3, 0.4)}
     with chromium() as browser:
         with kd.view(human, show=["com", "projection", "support"], quiet=True) as viewer:
             reach(viewer)

@@ -110,7 +110,8 @@ def test_soles_come_from_visual_shapes_or_human_proportions_where_nothing_collid
     with pytest.warns(kd.DescriptionWarning, match="'left_foot' has none. The soles are derived from the visual"):
         left, _ = kd.balance.biped_feet(Robot(replace(robot.description, links=seen)))
     assert left.source == "visual"
-    np.testing.assert_allclose(left.size, own[0].size)
+    assert (left.size < own[0].size).all(), "a rectangle within the outline of the drawn shoe"
+    np.testing.assert_allclose(left.size, own[0].size, rtol=0.3)
     bare = tuple(replace(link, collisions=(), visuals=()) for link in robot.description.links)
     with pytest.warns(kd.DescriptionWarning, match="assumed as those of human feet"):
         left, right = kd.balance.biped_feet(Robot(replace(robot.description, links=bare)))

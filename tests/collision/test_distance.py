@@ -176,7 +176,7 @@ def test_the_sign_agrees_with_the_check_of_configurations() -> None:
 def test_allowed_pairs_are_ignored_and_selected_pairs_are_measured() -> None:
     robot, world = load("panda"), World()
     q = robot.configuration("ready")
-    world.add_sphere("ball", 0.1, [0.6, 0.0, 0.9])
+    world.add_sphere("ball", 0.1, [0.47, 0.0, 0.75])
     near = kd.collision.distance(robot, q, world)
     assert near.names.tolist() == ["panda_link6", "ball"]
     others = kd.collision.distance(robot, q, world, allowed=[near.names])

@@ -56,8 +56,8 @@ def free(
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> world = kd.collision.World()
-    >>> world.add_sphere("ball", 0.1, (0.3, 0.0, 0.6))
-    >>> bool(kd.collision.free(robot, robot.neutral(), world))
+    >>> world.add_sphere("ball", 0.1, (0.6, 0.0, 0.9))
+    >>> bool(kd.collision.free(robot, robot.configuration("ready"), world))
     True
     """
     require_robot(robot)

@@ -105,7 +105,7 @@ def distance(
     --------
     >>> import kinodyn as kd
     >>> robot, world = kd.load("panda"), kd.collision.World()
-    >>> world.add_sphere("ball", 0.1, [0.6, 0.0, 0.9])
+    >>> world.add_sphere("ball", 0.1, [0.47, 0.0, 0.75])
     >>> near = kd.collision.distance(robot, robot.configuration("ready"), world)
     >>> print(near.names, near.gradient.shape)
     ['panda_link6' 'ball'] (7,)

@@ -74,11 +74,11 @@ def near_pairs(
     --------
     >>> import kinodyn as kd
     >>> robot, world = kd.load("panda"), kd.collision.World()
-    >>> world.add_sphere("ball", 0.1, [0.6, 0.0, 0.9])
-    >>> world.add_box("table", (1.0, 1.0, 0.1), ((0.5, 0.0, 0.4), None))
+    >>> world.add_sphere("ball", 0.1, [0.47, 0.0, 0.75])
+    >>> world.add_box("table", (0.6, 1.0, 0.1), ((0.6, 0.0, 0.2), None))
     >>> q = robot.configuration("ready")
     >>> [pair.names for pair in kd.collision.near_pairs(robot, q, world, max_distance=0.25, exact=False)][:1]
-    [('panda_link3', 'table')]
+    [('panda_link6', 'ball')]
     """
     configuration = vector("q", q, robot.nq)
     bound = positive("max_distance", max_distance)

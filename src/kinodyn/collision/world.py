@@ -343,10 +343,10 @@ class World:
         >>> import kinodyn as kd
         >>> robot, world = kd.load("panda"), kd.collision.World()
         >>> world.add_sphere("ball", 0.1, (0.3, 0.0, 0.9))
-        >>> bool(kd.collision.free(robot, robot.neutral(), world))
+        >>> bool(kd.collision.free(robot, robot.configuration("ready"), world))
         True
-        >>> world.pad_links(0.12)
-        >>> bool(kd.collision.free(robot, robot.neutral(), world))
+        >>> world.pad_links(0.1)
+        >>> bool(kd.collision.free(robot, robot.configuration("ready"), world))
         False
         """
         self._objects.pad(link_padding(padding, scale))
