@@ -30,7 +30,8 @@ ROBOT = kd.load("panda")
 GRAVITY = np.array([0.0, 0.0, -9.81])
 LEFT, RIGHT = np.array([[turn, -0.19, 0.0, -2.06, 0.0, 1.57, 0.79] for turn in (0.9, -0.9)])
 RADIUS = 0.06  # [m] of a ball
-LINKS = [f"panda_link{k}" for k in range(2, 8)]  # a ball that flies at the base cannot be evaded
+LINKS = [f"panda_link{k}" for k in range(2, 8)]  # at which balls are thrown
+MOVING = {joint.child for joint in ROBOT.description.joints}  # a ball that hits the base cannot be evaded
 AFTER = 0.4  # [s] from the arrival of a ball until it has passed
 STEP = 2e-3  # [s] between the times at which distances are measured
 TARGETS = 3000  # random configurations, to which the robot could evade
@@ -43,11 +44,10 @@ def clock() -> float:
 
 
 def gaps(q: Array, ball: MovingObstacle, t: Array) -> Array:
-    """Return the distance of a ball from the spheres of the robot at configurations (n, nq) and times (n,)."""
+    """Return the distance of a ball from the spheres of moving links at configurations (n, nq) and times (n,)."""
     spheres, found, centre = robot_spheres(ROBOT), np.full(len(t), np.inf), ball.at(t)
-    for link, T in zip(
-        spheres.links, np.moveaxis(kd.kinematics.poses(ROBOT, q, frames=list(spheres.links)), 1, 0), strict=True
-    ):
+    links = [link for link in spheres.links if link in MOVING]
+    for link, T in zip(links, np.moveaxis(kd.kinematics.poses(ROBOT, q, frames=links), 1, 0), strict=True):
         rows = spheres.of_link(link)
         centres = np.einsum("tij,sj->tsi", T[:, :3, :3], rows[:, :3]) + T[:, None, :3, 3]
         found = np.minimum(found, (np.linalg.norm(centres - centre[:, None], axis=-1) - rows[:, 3]).min(axis=1))
