@@ -69,6 +69,24 @@ def step_back(page: Any) -> None:
         page.wait_for_timeout(300)
 
 
+def plan_around_a_wall(robot: kd.Robot) -> kd.planning.Plan:
+    """Plan from one side of a wall to the other."""
+    world = kd.collision.World()
+    world.add_box("table", (0.5, 1.2, 0.02), ((0.6, 0.0, 0.012), None))
+    world.add_box("wall", (0.5, 0.04, 0.55), ((0.6, 0.0, 0.28), None))
+    ready = robot.configuration("ready")
+    left, right = ready.copy(), ready.copy()
+    left[[0, 1, 3]], right[[0, 1, 3]] = (0.5, 0.3, -1.9), (-0.5, 0.3, -1.9)
+    return kd.planning.plan(robot, left, right, world)
+
+
+def halfway(page: Any) -> None:
+    """Stop the robot on its path."""
+    time = page.locator("input[inputmode=decimal]:visible").first  # next to the slider
+    time.fill("1.1")
+    time.press("Enter")
+
+
 def walk(page: Any, viewer: kd.viewer.Viewer) -> None:
     """Walk for some seconds."""
     page.get_by_role("button", name="Start walking").click()
@@ -93,6 +111,8 @@ def main() -> None:
         with kd.view(panda, show=["ellipsoid", "workspace"], quiet=True) as viewer:
             viewer.gizmos.visible = False
             screenshot(browser, "viewer_panda", viewer, "Show", step_back)
+        with kd.view(panda, plan=plan_around_a_wall(panda), show=["distances"], quiet=True) as viewer:
+            screenshot(browser, "planning", viewer, "Plan", halfway)
         with kd.view(human, recording=walks, show=["com", "support"], quiet=True) as viewer:
             viewer.pause()
             viewer.seek(1.8)
