@@ -295,6 +295,9 @@ def test_pairs_that_are_close_at_the_reference_keep_that_distance() -> None:
     assert limit.margins(robot, start).min() >= 0
     with pytest.raises(kd.InputError, match="reference of 'collision' must be one configuration"):
         kd.ik.WholeBody(robot, [kd.tasks.PostureTask(start)], [CollisionLimit(reference=np.zeros((2, 5)))])
+    for wrong in ("standing", np.full(5, np.nan)):
+        with pytest.raises(kd.InputError, match="reference of 'collision'"):
+            CollisionLimit(reference=wrong)
 
 
 @pytest.mark.parametrize("margin", [0.005, 0.01])

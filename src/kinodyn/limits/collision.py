@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, number, positive
+from kinodyn.checks import integer, number, numbers, positive
 from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.margins import pair_margins
@@ -125,7 +125,7 @@ class CollisionLimit(RowLimit):
         self.gain = positive(f"gain of {name!r}", gain)
         self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs, "pairs")
         self.allowed: Pairs = as_pairs(allowed)
-        self.reference = None if reference is None else np.array(reference, dtype=float)
+        self.reference = None if reference is None else np.array(numbers(f"reference of {name!r}", reference))
         self.rows = int(rows)
         self.resolution = as_resolution(resolution)
 
