@@ -6,7 +6,7 @@ CORE := CMakeLists.txt $(shell find cmake cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
-.PHONY: help walk test test-all test-numerics test-interop fuzz sanitize bench bench-ik bench-control bench-gradients \
+.PHONY: help walk test test-all test-numerics test-interop fuzz sanitize coverage bench bench-ik bench-control bench-gradients \
 	lint format docs wheel clean
 
 help:  ## list the targets
@@ -22,7 +22,7 @@ $(VENV)/.tools: pyproject.toml
 # An editable install of kinodyn: $(call install,INSTRUCTION SETS). Prints a line per compiled file; build/install.log has
 # the rest.
 define install
-	@mkdir -p build; echo 'compiling the core ...'
+	@mkdir -p build; rm -f build/install.failed; echo 'compiling the core ...'
 	@{ PIP_QUIET=0 $(BIN)/python -m pip install --verbose --no-build-isolation --editable '.[robots]' \
 		--config-settings='cmake.define.KINODYN_ISAS=$(1)' 2>&1 || echo failed > build/install.failed; } | tee build/install.log | \
 		awk '/^ *\[[0-9]+\/[0-9]+\]/ { sub(/^ */, ""); print $$1, $$NF; fflush() }'
@@ -89,27 +89,45 @@ FUZZ_SECONDS ?= 3600
 fuzz: $(VENV)/.kinodyn  ## mutate files and arguments for an hour; the next run continues
 	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) --state build/fuzz.json
 
-# The core with the checks of the compiler, each in an environment of its own; -O1, one instruction set.
-SANITIZED := tests/core tests/dynamics/contact tests/ik tests/control tests/qp
-SANITIZE_ISA := $(if $(filter x86_64,$(shell uname -m)),avx2,neon)
+# The core compiled in another way, each in an environment of its own that adds the packages of $(VENV): -O1, one
+# instruction set. The install is editable, so that it comes before that of $(VENV).
+VARIANT_ISA := $(if $(filter x86_64,$(shell uname -m)),avx2,neon)
+define install_variant
+	test -x $(VENV)-$(1)/bin/python || $(BIN)/python -m venv $(VENV)-$(1)
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$($(VENV)-$(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth
+	$(VENV)-$(1)/bin/python -m pip install --quiet --no-build-isolation --no-deps --editable . \
+		--config-settings='cmake.define.KINODYN_ISAS=$(VARIANT_ISA)' --config-settings='cmake.define.KINODYN_OPTIMISE=-O1' \
+		--config-settings='cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1' \
+		--config-settings='cmake.define.KINODYN_INSTRUMENT=$(1)' --config-settings='build-dir=build/$(1)'
+endef
 LIBRARY = $(shell $(CXX) -print-file-name=$(1))
 
 sanitize: sanitize-address sanitize-thread  ## run the tests of the core with the sanitizers of the compiler
 
 sanitize-%: $(VENV)/.tools
-	test -x $(VENV)-$*/bin/python || $(BIN)/python -m venv $(VENV)-$*
-	$(BIN)/python -c 'import sys; print(*(path for path in sys.path if "site-packages" in path), sep="\n")' \
-		> $$(echo $(VENV)-$*/lib/python*/site-packages)/tools.pth
-	$(VENV)-$*/bin/python -m pip install --quiet --no-build-isolation --no-deps . \
-		--config-settings='cmake.define.KINODYN_ISAS=$(SANITIZE_ISA)' --config-settings='cmake.define.KINODYN_OPTIMISE=-O1' \
-		--config-settings='cmake.define.KINODYN_SANITIZE=$*' --config-settings='build-dir=build/$*'
+	$(call install_variant,$*)
 	$(SANITIZE_$*) $(VENV)-$*/bin/python -m pytest -p no:cacheprovider -q -m 'not slow' $(TESTS_$*)
 
+# Freed memory is kept for a while, to find accesses to it: the test of growing memory cannot pass.
 SANITIZE_address = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	LD_PRELOAD="$(call LIBRARY,libasan.so) $(call LIBRARY,libstdc++.so.6)"
-TESTS_address = $(SANITIZED)
-SANITIZE_thread = TSAN_OPTIONS=halt_on_error=1 LD_PRELOAD="$(call LIBRARY,libtsan.so)"
-TESTS_thread = tests/core/test_sharing.py tests/core/test_arrays.py
+TESTS_address = tests/core tests/dynamics/contact tests/ik tests/control tests/qp \
+	--deselect tests/core/test_sharing.py::test_many_batches_states_and_robots_do_not_grow_memory
+# What uses threads: batches, inverse kinematics, planning, retargeting, in one and in several Python threads; Ctrl-C.
+# setarch: the addresses of GCC's run-time library are fixed.
+SANITIZE_thread = TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 LD_PRELOAD="$(call LIBRARY,libtsan.so)" setarch $(shell uname -m) -R
+TESTS_thread = tests/test_threads.py tests/test_interrupts.py tests/core/test_arrays.py tests/core/test_sharing.py
+
+# Counts of lines run, of Python and of C++.
+coverage: $(VENV)/.tools  ## measure which lines the tests run; writes build/coverage/python and build/coverage/cpp.html
+	$(call install_variant,coverage)
+	$(VENV)-coverage/bin/python -m pip install --quiet --group coverage
+	find build/coverage -name '*.gcda' -delete
+	$(VENV)-coverage/bin/python -m pytest --numprocesses auto -m 'not slow' --cov --cov-report=term \
+		--cov-report=html:build/coverage/python
+	$(VENV)-coverage/bin/gcovr --root cpp --object-directory build/coverage --merge-mode-functions=merge-use-line-0 \
+		--html-details build/coverage/cpp.html --print-summary --txt build/coverage/cpp.txt
 
 bench: $(VENV)/.kinodyn  ## compare kinodyn, Pinocchio and MuJoCo
 	$(BIN)/python benchmarks/engine.py
@@ -121,11 +139,12 @@ bench-ik:  ## compare inverse kinematics with robotics-toolbox, EAIK, Placo, Pin
 	$(VENV)-peers/bin/python -m pip install --quiet '.[benchmark]'
 	$(VENV)-peers/bin/python benchmarks/ik.py
 
-# TSID requires an exact version of Pinocchio, another one than Placo.
+# TSID requires an exact version of Pinocchio, another one than Placo, and both were linked with these two libraries, whose later
+# versions pip would take.
 bench-control:  ## compare control and simulation with TSID and MuJoCo
 	test -x $(VENV)-tsid/bin/python || $(PYTHON) -m venv $(VENV)-tsid
 	$(VENV)-tsid/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-tsid/bin/python -m pip install --quiet '.[robots]' 'tsid==1.7.1' 'pin==3.4.0'
+	$(VENV)-tsid/bin/python -m pip install --quiet '.[robots]' 'tsid==1.7.1' 'pin==3.4.0' 'cmeel-urdfdom==4.0.1' 'cmeel-tinyxml2==10.0.0'
 	$(VENV)-tsid/bin/python benchmarks/control.py
 
 # adam requires another version of JAX.
@@ -153,6 +172,6 @@ wheel: $(VENV)/.tools  ## build a source distribution and a wheel into dist/
 	$(BIN)/python -m build --config-setting=cmake.define.KINODYN_ISAS=all $(WHEEL_OPTIONS)
 
 clean:  ## remove everything that these targets create
-	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid $(VENV)-interop $(VENV)-gradients $(VENV)-address $(VENV)-thread \
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid $(VENV)-interop $(VENV)-gradients $(VENV)-address $(VENV)-thread $(VENV)-coverage \
 		build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 """Measure one tick of InverseDynamicsQP on Talos, against TSID on the same tasks, states and references in one run.
 
-    pip install . 'tsid==1.7.1' 'pin==3.4.0'                  # TSID requires an exact version of Pinocchio
+    pip install . 'tsid==1.7.1' 'pin==3.4.0' 'cmeel-urdfdom==4.0.1' 'cmeel-tinyxml2==10.0.0'  # what TSID is linked with
     python benchmarks/control_inverse_dynamics.py             # a table
     python benchmarks/control_inverse_dynamics.py --json      # as JSON
 

@@ -132,6 +132,12 @@ def test_the_nearest_analytic_solution_broadcasts_over_reference_configurations(
 
 
 def test_long_names_are_not_paths(tmp_path):
-    for call in (kd.Recording.load, kd.interop.moveit.load_config):
+    description = kd.load("planar2r").description
+    for call in (
+        kd.Recording.load,
+        kd.interop.moveit.load_config,
+        lambda path: kd.write_urdf(description, path),
+        lambda path: kd.Recording("x", np.zeros(1), *np.zeros((3, 1, 1))).save(path.with_suffix(".npz")),
+    ):
         with pytest.raises(kd.errors.KinodynError):
             call(tmp_path / ("x" * 300))

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <cstring>
 
 #include "core/pool.hpp"
@@ -80,6 +81,30 @@ PyObject* as_floats(const char* name, PyObject* value) {
     }
     Py_DECREF(doubles);
     if (!result) throw nb::python_error();
+    return result;
+}
+
+// A new array. Large ones begin at a cache line, which NumPy does not promise: rows are then written in whole lines.
+PyObject* new_array(int ndim, const npy_intp* dims, int type) {
+    constexpr npy_intp large = 1 << 16, line = 64;
+    npy_intp bytes = type == NPY_FLOAT ? sizeof(float) : sizeof(double);
+    for (int i = 0; i < ndim; ++i)
+        if (__builtin_mul_overflow(bytes, dims[i], &bytes)) return PyErr_NoMemory();
+    if (bytes < large) return PyArray_SimpleNew(ndim, dims, type);
+    npy_intp padded = bytes + line;
+    PyObject* memory = PyArray_SimpleNew(1, &padded, NPY_BYTE);
+    if (!memory) return nullptr;
+    char* data = PyArray_BYTES(array(memory));
+    data += -reinterpret_cast<std::uintptr_t>(data) % line;
+    PyObject* result = PyArray_SimpleNewFromData(ndim, dims, type, data);
+    if (!result) {
+        Py_DECREF(memory);
+        return nullptr;
+    }
+    if (PyArray_SetBaseObject(array(result), memory) < 0) {  // takes the reference, even if it fails
+        Py_DECREF(result);
+        return nullptr;
+    }
     return result;
 }
 
@@ -334,7 +359,7 @@ void Args::make_outputs(nb::handle out) {
         Shape shape = batch_;
         for (int i = 0; i < tails_[k].ndim; ++i) shape.dims[shape.ndim++] = tails_[k].dims[i];
         if (out.is_none()) {
-            outputs_[k] = PyArray_SimpleNew(shape.ndim, shape.dims, number_type());
+            outputs_[k] = new_array(shape.ndim, shape.dims, number_type());
             if (!outputs_[k]) throw nb::python_error();
         } else {
             outputs_[k] = checked_output(several ? NB_TUPLE_GET_ITEM(out.ptr(), k) : out.ptr(), shape);

@@ -74,9 +74,27 @@ void handle_signals() {
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
-        } catch (const Interrupted&) {  // the signal handler has set the Python exception
+        } catch (const Interrupted&) {  // in the main thread the signal handler has set the exception
+            if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
     });
+}
+
+// Ends native calls in threads that a Python function has started, as the main thread cannot.
+struct Cancellation {
+    std::atomic<bool> ended{false};
+
+    nb::object call(const nb::callable& function, const nb::args& arguments) const {
+        const WatchedFlag until_ended(ended);
+        return function(*arguments);
+    }
+};
+
+void bind_cancellation(nb::module_& m) {
+    nb::class_<Cancellation>(m, "Cancellation")
+        .def(nb::init<>())
+        .def("cancel", [](Cancellation& self) { self.ended.store(true); })
+        .def("call", &Cancellation::call);
 }
 
 }  // namespace
@@ -86,6 +104,7 @@ NB_MODULE(_core, m) {
     refuse_unknown_settings();
     handle_signals();
     nb::set_leak_warnings(false);  // robots kept in module globals are not a leak
+    bind_cancellation(m);
     bind_layouts(m);
     bind_robot(m);
     bind_tasks(m);

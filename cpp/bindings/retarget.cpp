@@ -18,9 +18,9 @@ namespace kinodyn {
 namespace {
 
 using Cube = InputArray<double, 3>;
-using Blocks = InputArray<double, 4>;
-template <int axes>
-using Updated = nb::ndarray<double, nb::ndim<axes>, nb::c_contig, nb::device::cpu>;
+using Blocks = InputArray<float, 4>;
+template <int axes, class Real = double>
+using Updated = nb::ndarray<Real, nb::ndim<axes>, nb::c_contig, nb::device::cpu>;
 
 void check_dofs(const Model& model, const Indices& dofs) {
     for (std::size_t k = 0; k < dofs.size(); ++k) require(dofs(k) >= 0 && dofs(k) < model.nv, "a dof is out of range");
@@ -83,7 +83,7 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
               const Rows& com_target, const Numbers& com_weight, const Blocks& row_gradient, const Rows& row_bound,
               const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> lowest, Updated<2> com) {
     RetargetProblem p;
-    p.model = &robot_from(robot).model;
+    p.model = &robot_from(robot).model, p.rounded_model = &robot_from(robot).rounded_model();
     p.settings = record_from<RetargetSettings>("settings", settings);
     const std::size_t nq = static_cast<std::size_t>(p.model->nq), n = dofs.size(), points = bodies.size();
     const std::size_t padded = q.shape(1), rows = row_bound.shape(0);
@@ -126,9 +126,9 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
 // `gradient` and `bound` are written at these frames.
 void retarget_rows(const KernelHandle& kernel, Any robot, const DistanceQuery& query, double margin, double watched,
                    const InputArray<std::int64_t, 1>& frames, const Rows& q, const Rows& level, const Indices& number,
-                   const Indices& dofs, Updated<4> gradient, Updated<2> bound) {
+                   const Indices& dofs, Updated<4, float> gradient, Updated<2> bound) {
     ClearanceProblem p;
-    p.model = &robot_from(robot).model;
+    p.model = &robot_from(robot).model, p.rounded_model = &robot_from(robot).rounded_model();
     p.query = &query;
     require(&query.robot() == p.model, "the query is that of another robot");
     const std::size_t pairs = query.pairs.size(), padded = q.shape(1), n = dofs.size();
@@ -224,11 +224,12 @@ void bind_retarget(nb::module_& m) {
     });
     m.def("bone_positions", &bone_positions);
     auto* const rows = new KernelHandle("retarget_rows");
-    m.def("retarget_rows", [rows](Any robot, const DistanceQuery& query, double margin, double watched,
-                                  const InputArray<std::int64_t, 1>& frames, const Rows& q, const Rows& level,
-                                  const Indices& number, const Indices& dofs, Updated<4> gradient, Updated<2> bound) {
-        retarget_rows(*rows, robot, query, margin, watched, frames, q, level, number, dofs, gradient, bound);
-    });
+    m.def("retarget_rows",
+          [rows](Any robot, const DistanceQuery& query, double margin, double watched,
+                 const InputArray<std::int64_t, 1>& frames, const Rows& q, const Rows& level, const Indices& number,
+                 const Indices& dofs, Updated<4, float> gradient, Updated<2> bound) {
+              retarget_rows(*rows, robot, query, margin, watched, frames, q, level, number, dofs, gradient, bound);
+          });
 }
 
 }  // namespace kinodyn

@@ -7,6 +7,7 @@
 #include "bindings/layouts.hpp"
 #include "core/sphere_groups.hpp"
 #include "core/sphere_overlaps.hpp"
+#include "core/voxel_hull.hpp"
 
 namespace nb = nanobind;
 
@@ -51,6 +52,32 @@ nb::object rows_of(const std::vector<Ball>& balls) {
     std::vector<double> rows;
     for (const Ball& ball : balls) rows.insert(rows.end(), {ball.centre.x, ball.centre.y, ball.centre.z, ball.radius});
     return array(std::move(rows), {balls.size(), 4});
+}
+
+std::vector<Face> faces_of(const std::vector<Triangle>& triangles) {
+    std::vector<Face> faces;
+    for (const Triangle& t : triangles) faces.push_back({t, 0});
+    return faces;
+}
+
+double bound_of(const Points& vertices, const Faces& faces, double resolution) {
+    nb::gil_scoped_release release;
+    const std::vector<Triangle> triangles = triangles_of(vertices, faces);
+    return fit_bound(TriangleBvh(triangles), faces_of(triangles), resolution);
+}
+
+nb::tuple hull(const Points& vertices, const Faces& faces, double cell) {
+    std::vector<double> points;
+    std::vector<std::int64_t> corners;
+    {
+        nb::gil_scoped_release release;
+        const VoxelHull found = voxel_hull(triangles_of(vertices, faces), cell);
+        for (const Vec3& p : found.vertices) points.insert(points.end(), {p.x, p.y, p.z});
+        for (const auto& face : found.faces) corners.insert(corners.end(), face.begin(), face.end());
+        cell = found.cell;
+    }
+    const std::size_t n = points.size() / 3, m = corners.size() / 3;
+    return nb::make_tuple(array(std::move(points), {n, 3}), array(std::move(corners), {m, 3}), cell);
 }
 
 nb::object fit(const Points& vertices, const Faces& faces, const Numbers& bend, double resolution) {
@@ -173,10 +200,13 @@ void bind_sphere_fit(nb::module_& m) {
              })
         .def("overshoot", &overshoot)
         .def("signed_distances", &signed_distances)
-        .def("lowest_distance", &lowest_distance);
+        .def("lowest_distance", &lowest_distance)
+        .def("search_cost", &TriangleBvh::search_cost, nb::call_guard<nb::gil_scoped_release>());
     add_constant("least_fit_resolution", least_fit_resolution);
     m.def("first_equal_rows", &first_equal_rows);
     m.def("fit_spheres", &fit);
+    m.def("fit_bound", &bound_of);
+    m.def("voxel_hull", &hull);
     m.def("group_spheres", &group);
     m.def("sphere_overlaps", &overlaps);
     m.def("enclosing_sphere", &enclosing);

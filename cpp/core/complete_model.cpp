@@ -20,14 +20,16 @@ void index_columns(Model& m) {
         Body& b = m.bodies[i];
         b.column = m.ncolumns;
         const int n = dofs(b.kind);
-        int before = -1;
+        int before = -1, column_before = -1;
         if (b.parent >= 0) {
             const Body& parent = m.bodies[b.parent];
             before = parent.iv + dofs(parent.kind) - 1;
+            column_before = parent.column + dofs(parent.kind) - 1;
         }
         for (int k = 0; k < n; ++k) {
             m.column_iv.push_back(b.iv + k);
             m.column_body.push_back(static_cast<int>(i));
+            m.column_parent.push_back(k ? b.column + k - 1 : column_before);
             m.dof_parent[b.iv + k] = k ? b.iv + k - 1 : before;
         }
         m.ncolumns += n;
@@ -119,6 +121,7 @@ ModelOf<float> rounded(const Model& m) {
     r.damping.assign(m.damping.begin(), m.damping.end());
     r.dof_scale.assign(m.dof_scale.begin(), m.dof_scale.end());
     r.quaternions = m.quaternions, r.column_iv = m.column_iv, r.column_body = m.column_body;
+    r.column_parent = m.column_parent;
     r.dof_parent = m.dof_parent, r.dof_end = m.dof_end;
     return r;
 }

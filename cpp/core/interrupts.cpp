@@ -18,7 +18,7 @@ std::atomic<bool (*)()> raised{nullptr};
 struct Countdown {
     int left = 0, calls = 1;
     Clock::time_point read = Clock::now(), asked = read;
-    const std::atomic<bool>* ended = nullptr;  // in a helper thread
+    const std::atomic<bool>* ended = nullptr;  // in other threads than the main one
 
     void end_of_interval() {
         const Clock::time_point now = Clock::now();
@@ -48,7 +48,7 @@ void poll_interrupt() {
     if (--countdown.left < 0) countdown.end_of_interval();
 }
 
-HelperInterrupts::HelperInterrupts(const std::atomic<bool>& ended) { countdown.ended = &ended; }
-HelperInterrupts::~HelperInterrupts() { countdown.ended = nullptr; }
+WatchedFlag::WatchedFlag(const std::atomic<bool>& ended) : before_(countdown.ended) { countdown.ended = &ended; }
+WatchedFlag::~WatchedFlag() { countdown.ended = before_; }
 
 }  // namespace kinodyn

@@ -94,8 +94,9 @@ struct ModelOf {
     std::vector<int> quaternions;         // q index of each unit quaternion
     std::vector<int> column_iv;           // column -> v index
     std::vector<int> column_body;
-    std::vector<int> dof_parent;  // v index -> v index towards the root, -1; i - 1 throughout if mimic
-    std::vector<int> dof_end;     // v index -> one past the last of its subtree, which is contiguous
+    std::vector<int> column_parent;  // column -> the one before it on the path from the root, -1
+    std::vector<int> dof_parent;     // v index -> v index towards the root, -1; i - 1 throughout if mimic
+    std::vector<int> dof_end;        // v index -> one past the last of its subtree, which is contiguous
 };
 using Model = ModelOf<double>;
 

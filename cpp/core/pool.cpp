@@ -39,7 +39,7 @@ class ChunkSize {
 
   private:
     static constexpr long max_states = std::numeric_limits<long>::max() / 2;
-    long limit_ = 1024;
+    long limit_ = min_chunk;  // a state may take milliseconds; doubled while chunks are short
 };
 
 struct Job {
@@ -66,7 +66,7 @@ struct Job {
         }
     }
     void help() {
-        const HelperInterrupts interrupt_scope(interrupted);
+        const WatchedFlag until_interrupted(interrupted);
         work();
     }
     Fault result() const {
@@ -104,10 +104,25 @@ struct Job {
     }
 };
 
+// Address space that is kept free while threads are started, for what they need when they begin. Smaller than the 64 MB
+// that the C library takes at once for the allocations of a thread.
+class Reserve {
+  public:
+    Reserve() : data_(std::malloc(std::size_t{32} << 20)) {}
+    ~Reserve() { std::free(data_); }
+    Reserve(const Reserve&) = delete;
+    Reserve& operator=(const Reserve&) = delete;
+
+  private:
+    void* volatile data_;  // volatile: an allocation without use would be left out
+};
+
 class Pool {
   public:
     // The system may refuse threads, for lack of memory or by a limit on processes; then there are fewer.
     explicit Pool(int helpers) : requested_(helpers) {
+        std::lock_guard<std::mutex> lock(mutex_);  // helpers begin when the reserve has been freed
+        const Reserve reserve;
         try {
             threads_.reserve(static_cast<std::size_t>(helpers));
             for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
@@ -158,6 +173,9 @@ class Pool {
     }
 
     void serve() {
+        { std::lock_guard<std::mutex> lock(mutex_); }
+        // The first access allocates the thread-local data: later, without memory, the C library would end the process.
+        const WatchedFlag allocated(stop_);
         long seen = 0;
         for (;;) {
             spin_while([&] { return round_.load() == seen && !stop_.load(); });

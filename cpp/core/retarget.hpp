@@ -31,11 +31,12 @@ struct RetargetSettings {
     }
 };
 
-constexpr long retarget_block = 8;  // frames that are next to each other in gradients of rows: a whole number of packs
+constexpr long retarget_block = 16;  // frames that are next to each other in gradients of rows: a whole number of packs
 
 // Arrays have the frames of the clip along their last axis, `padded` of them: a whole number of packs.
 struct RetargetProblem {
     const Model* model = nullptr;
+    const ModelOf<float>* rounded_model = nullptr;  // in float32
     RetargetSettings settings{};
     long frames = 0, padded = 0;
     int points = 0, tracked = 0, rows = 0;     // the first points are tracked, all may have to stay above the ground
@@ -57,15 +58,15 @@ struct RetargetProblem {
     struct Box {
         double centre[3], half[3];
     };
-    std::vector<Box> ground_boxes;         // of each body: around these points [m]
-    const bool* moving = nullptr;          // (padded): frames that are solved; a pack is if any of its frames is
-    double* damping = nullptr;             // (padded): of the normal equations, adapted
-    const double* target = nullptr;        // (tracked, 3, padded)
-    const double* weight = nullptr;        // (tracked, padded) [1/m]
-    const double* com_target = nullptr;    // (2, padded)
-    const double* com_weight = nullptr;    // (padded)
-    const double* row_gradient = nullptr;  // (padded / block, rows, dofs, block)
-    const double* row_bound = nullptr;     // (rows, padded): gradient . q >= bound
+    std::vector<Box> ground_boxes;        // of each body: around these points [m]
+    const bool* moving = nullptr;         // (padded): frames that are solved; a pack is if any of its frames is
+    double* damping = nullptr;            // (padded): of the normal equations, adapted
+    const double* target = nullptr;       // (tracked, 3, padded)
+    const double* weight = nullptr;       // (tracked, padded) [1/m]
+    const double* com_target = nullptr;   // (2, padded)
+    const double* com_weight = nullptr;   // (padded)
+    const float* row_gradient = nullptr;  // (padded / block, rows, dofs, block)
+    const double* row_bound = nullptr;    // (rows, padded): gradient . q >= bound
     const double *lower = nullptr, *upper = nullptr;               // (nq)
     const double* max_step = nullptr;                              // (nq): from frame to frame
     const double* posture = nullptr;                               // (nq)
@@ -77,7 +78,7 @@ struct RetargetProblem {
     double* com = nullptr;     // (3, padded)
 
     // Gradients of row r at frames from t on, one for each dof; `retarget_block` apart.
-    const double* gradient_of(int r, long t) const {
+    const float* gradient_of(int r, long t) const {
         const long block = t / retarget_block;
         const long n = static_cast<long>(dofs.size());
         return row_gradient + ((block * rows + r) * n) * retarget_block + t % retarget_block;
@@ -87,6 +88,7 @@ struct RetargetProblem {
 // Rows gradient . q >= bound that keep the links of a robot apart, for frames of a clip.
 struct ClearanceProblem {
     const Model* model = nullptr;
+    const ModelOf<float>* rounded_model = nullptr;
     const DistanceQuery* query = nullptr;
     double margin = 0, watched = 0;  // [m]: distance that is kept; beyond it, up to which pairs have rows
     long count = 0, padded = 0;
@@ -98,10 +100,10 @@ struct ClearanceProblem {
     const std::int32_t* number = nullptr;  // (pairs): of pairs with the same number only the nearest has a row
     std::vector<int> dof_index;            // v index -> index in the columns of gradients, -1 for others
     std::vector<int> coordinate;           // column -> q index of a joint with one coordinate, else -1
-    double* gradient = nullptr;            // (padded / block, rows, columns, block)
+    float* gradient = nullptr;             // (padded / block, rows, columns, block)
     double* bound = nullptr;               // (rows, padded), `retarget_unused` where there are fewer pairs
 
-    double* gradient_of(int r, long t) const {
+    float* gradient_of(int r, long t) const {
         const long n = static_cast<long>(coordinate.size());
         return gradient + ((t / retarget_block * rows + r) * n) * retarget_block + t % retarget_block;
     }

@@ -19,6 +19,7 @@ constexpr double cell_fraction = 0.5;       // radius of the cells of the interi
 constexpr double candidate_fraction = 0.7;  // radius of the cells that candidates are in
 
 constexpr double extent_fraction = 0.001;  // of the extent of a solid: the smallest resolution for long thin ones
+constexpr double max_extents = 10;         // the largest one, in which a single sphere is enough
 constexpr double rounding = 1e-5;          // [m] added to the radii, so that float32 arithmetic stays conservative
 constexpr int max_candidates = 2500;
 constexpr double max_pieces = 2e5;  // into which the faces are divided: long thin ones may need very many
@@ -289,13 +290,18 @@ double piece_count(const std::vector<Face>& faces, double size) {
 
 }  // namespace
 
-std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
-    const double least = std::max(least_fit_resolution * std::sqrt(surface.area()),
-                                  extent_fraction * norm(surface.upper() - surface.lower()));
-    double bound = std::max(resolution, least) - rounding;
+double fit_bound(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
+    const double extent = norm(surface.upper() - surface.lower());
+    const double least = std::max(least_fit_resolution * std::sqrt(surface.area()), extent_fraction * extent);
+    double bound = std::max(std::min(resolution, max_extents * extent), least) - rounding;
     while (piece_count(faces, patch_fraction * bound) > max_pieces) bound *= 1.25;
     const auto most = [&] { return max_cubes + max_cubes_of_area * surface.area() / (bound * bound); };
     while (static_cast<double>(occupied_cubes(surface, faces, bound)) > most()) bound *= 1.25;
+    return bound;
+}
+
+std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
+    const double bound = fit_bound(surface, faces, resolution);
     CoverElements cover;
     const double layer =
         add_patches(surface, faces, patch_fraction * bound, thick_fraction * bound, thin_fraction * bound, cover);

@@ -21,6 +21,9 @@ constexpr double least_fit_resolution = 0.02;
 // of long thin parts.
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution);
 
+// The bound of `fit_spheres` on how far spheres are outside of the solid [m].
+double fit_bound(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution);
+
 Overshoot measure_overshoot(const TriangleBvh& surface, const std::vector<Ball>& spheres);
 
 }  // namespace kinodyn

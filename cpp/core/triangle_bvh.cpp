@@ -179,7 +179,8 @@ double TriangleBvh::box_distance2(const Node& node, const Vec3& p) const {
     return squared(outside);
 }
 
-TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
+template <class Visit>
+TriangleBvh::Nearest TriangleBvh::find_nearest(const Vec3& p, double bound, Visit&& visit) const {
     struct Entry {
         int node;
         double distance2;
@@ -192,6 +193,7 @@ TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
     while (size > 0) {
         const Entry entry = stack[--size];
         if (entry.distance2 >= best) continue;
+        visit();
         const Node& node = nodes_[entry.node];
         if (node.count > 0) {
             for (int k = node.first; k < node.first + node.count; ++k) {
@@ -224,7 +226,8 @@ TriangleBvh::Lowest TriangleBvh::lowest(const double* points, std::size_t n) con
     return best;
 }
 
-int TriangleBvh::turns_above(const Vec3& p) const {
+template <class Visit>
+int TriangleBvh::turns_above(const Vec3& p, Visit&& visit) const {
     int stack[max_depth];
     int size = 0, turns = 0;
     stack[size++] = 0;
@@ -232,6 +235,7 @@ int TriangleBvh::turns_above(const Vec3& p) const {
         const Node& node = nodes_[stack[--size]];
         if (node.upper.z < p.z || node.lower.x > p.x || node.upper.x < p.x || node.lower.y > p.y || node.upper.y < p.y)
             continue;
+        visit();
         if (node.count == 0) {
             stack[size++] = node.first;
             stack[size++] = node.first + 1;
@@ -250,7 +254,8 @@ int TriangleBvh::turns_above(const Vec3& p) const {
 }
 
 // G. Barill et al., "Fast winding numbers for soups and clouds", 2018, with the first term of the expansion.
-double TriangleBvh::winding_number(const Vec3& p) const {
+template <class Visit>
+double TriangleBvh::sum_angles(const Vec3& p, Visit&& visit) const {
     constexpr double far = 2;  // radii; the error of a term falls with its third power
     int stack[max_depth];
     int size = 0;
@@ -258,6 +263,7 @@ double TriangleBvh::winding_number(const Vec3& p) const {
     SolidAngle near(p);
     stack[size++] = 0;
     while (size > 0) {
+        visit();
         const Node& node = nodes_[stack[--size]];
         const Vec3 offset = node.centroid - p;
         const double distance2 = squared(offset);
@@ -270,7 +276,42 @@ double TriangleBvh::winding_number(const Vec3& p) const {
             stack[size++] = node.first + 1;
         }
     }
-    return (angle + near.total()) / (4 * pi);
+    return angle + near.total();
+}
+
+template <class Visit>
+bool TriangleBvh::is_inside(const Vec3& p, Visit&& visit) const {
+    if (flat_ || box_distance2(nodes_[0], p) > 0) return false;
+    return closed_ ? turns_above(p, visit) != 0 : std::fabs(sum_angles(p, visit)) > 2 * pi;
+}
+
+TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
+    return find_nearest(p, bound, [] {});
+}
+
+double TriangleBvh::winding_number(const Vec3& p) const {
+    return sum_angles(p, [] {}) / (4 * pi);
+}
+
+bool TriangleBvh::inside(const Vec3& p) const {
+    return is_inside(p, [] {});
+}
+
+double TriangleBvh::search_cost() const {
+    constexpr std::size_t samples = 200;
+    constexpr double offset = 0.01;  // of the extent, in directions that differ from sample to sample
+    const double length = offset * norm(upper() - lower());
+    const std::size_t stride = 1 + triangles_.size() / samples;
+    std::size_t visits = 0, count = 0;
+    const auto visit = [&] { ++visits; };
+    for (std::size_t k = 0; k < triangles_.size(); k += stride, ++count) {
+        const double angle = static_cast<double>(count);
+        const Vec3 aside = length * Vec3{std::cos(angle), std::sin(angle), std::cos(2 * angle)};
+        const Vec3 p = centroid(triangles_[k]) + aside;
+        find_nearest(p, 1e300, visit);
+        is_inside(p, visit);
+    }
+    return static_cast<double>(visits) / static_cast<double>(count);
 }
 
 }  // namespace kinodyn

@@ -32,10 +32,7 @@ class TriangleBvh {
     // inwards.
     double winding_number(const Vec3& p) const;
     // A flat surface has no inside, and nothing outside the box around a surface is inside.
-    bool inside(const Vec3& p) const {
-        if (flat_ || box_distance2(nodes_[0], p) > 0) return false;
-        return closed_ ? turns_above(p) != 0 : std::fabs(winding_number(p)) > 0.5;
-    }
+    bool inside(const Vec3& p) const;
 
     // The smallest signed distance of points x, y, z from the surface, negative inside, and which of them it is.
     struct Lowest {
@@ -43,6 +40,9 @@ class TriangleBvh {
         std::size_t index;
     };
     Lowest lowest(const double* points, std::size_t n) const;
+
+    // How many nodes `nearest` and `inside` visit together for a point near the surface, on average.
+    double search_cost() const;
 
     Vec3 lower() const { return nodes_[0].lower; }
     Vec3 upper() const { return nodes_[0].upper; }
@@ -56,10 +56,18 @@ class TriangleBvh {
         double area, radius;    // radius about the centroid
     };
 
+    // The following call `visit` for each node.
+    template <class Visit>
+    Nearest find_nearest(const Vec3& p, double bound, Visit&& visit) const;
+    template <class Visit>
+    double sum_angles(const Vec3& p, Visit&& visit) const;
+    // The winding number of a closed surface: how often it is crossed above p, from below less from above.
+    template <class Visit>
+    int turns_above(const Vec3& p, Visit&& visit) const;
+    template <class Visit>
+    bool is_inside(const Vec3& p, Visit&& visit) const;
     void build(int node, int first, int count);
     void measure(Node& node) const;
-    // The winding number of a closed surface: how often it is crossed above p, from below less from above.
-    int turns_above(const Vec3& p) const;
     double box_distance2(const Node& node, const Vec3& p) const;
 
     std::vector<Triangle> triangles_;

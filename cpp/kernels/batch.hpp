@@ -7,9 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/algebra.hpp"
 #include "kernels/row_streams.hpp"
-#include "kernels/transpose.hpp"
+#include "kernels/rows.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -128,118 +127,6 @@ inline void run_one(const Call& call, long state, Fault& fault) {
         if (!(sum_of_faults(work.out[k], call.out[k].size) == 0)) fault = {FaultKind::Overflow, state, k, 0};
 }
 
-// Calls f(j) for blocks of n neighbours that cover 0 .. size; the last one may overlap the one before. For sizes below
-// n there is no block: returns false.
-template <int n, class F>
-inline bool for_blocks(int size, F&& f) {
-    if (size < n) return false;
-    int j = 0;
-    for (; j + n <= size; j += n) f(j);
-    if (j < size) f(size - n);
-    return true;
-}
-
-// Transposes rows into columns; false if a number is not finite.
-template <class T>
-inline bool load_rows(const Input& input, long state, long last, T* columns) {
-    constexpr int n = Lanes<T>::count;
-    const RealOf<T>* row[n];
-    for (int i = 0; i < n; ++i) row[i] = input.row<RealOf<T>>(state + i < last ? state + i : last);
-    T sum[2] = {0.0, 0.0};
-    const bool done = for_blocks<n>(input.size, [&](int j) {
-        T block[n];
-        for (int i = 0; i < n; ++i) memcpy(&block[i], row[i] + j, sizeof(T));
-        for (int i = 0; i < n; ++i) sum[i & 1] += 0.0 * block[i];
-        transpose(block);
-        for (int i = 0; i < n; ++i) columns[j + i] = block[i];
-    });
-    for (int j = 0; !done && j < input.size; ++j) {
-        for (int i = 0; i < n; ++i) columns[j].v[i] = row[i][j];
-        sum[0] += 0.0 * columns[j];
-    }
-    return Lanes<T>::all_zero(sum[0] + sum[1]);
-}
-
-// Results that do not fit in the cache bypass it: reading the old contents first would double the traffic.
-constexpr long streaming_bytes = 4L << 20;
-
-// Eight rows written at the same time leave too many partial cache lines in the write-combining buffers: mass matrices
-// of Talos take 4.6 us each, and 0.95 us if the rows are assembled in the cache and then streamed from begin to end.
-// Four rows at a time fit in the buffers and are streamed directly. Dense results are streamed in whole lines where
-// blocks have their size: poses of all frames of Talos take 0.55 us, and 0.65 us assembled in the cache; with the
-// blocks of zeros of sparse results it is the other way round.
-template <class T>
-constexpr bool rows_are_staged = Lanes<T>::count >= 8;
-
-template <class Real>
-inline bool streams(const Call& call, const Output& output) {
-    const long bytes = output.size * static_cast<long>(sizeof(Real));
-    return reinterpret_cast<uintptr_t>(output.data) % 16 == 0 && bytes % 16 == 0 &&
-           call.count * bytes >= streaming_bytes;
-}
-
-template <bool streaming, class T>
-inline void put(RealOf<T>* to, const T& block) {
-#if defined(__SSE2__)
-    if constexpr (streaming) {
-        __m128i part;
-        for (unsigned i = 0; i < sizeof(T); i += sizeof part) {
-            memcpy(&part, reinterpret_cast<const char*>(&block) + i, sizeof part);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(reinterpret_cast<char*>(to) + i), part);
-        }
-        return;
-    }
-#endif
-    memcpy(to, &block, sizeof block);
-}
-
-// Copies n bytes, a multiple of 16, past the cache, one cache line after the other. Both are aligned to 16 bytes.
-inline void stream(void* destination, const void* source, long n) {
-    char* to = static_cast<char*>(destination);
-    const char* from = static_cast<const char*>(source);
-#if defined(__SSE2__)
-    const auto copy_16 = [&](long j) {
-        _mm_stream_si128(reinterpret_cast<__m128i*>(to + j),
-                         _mm_load_si128(reinterpret_cast<const __m128i*>(from + j)));
-    };
-    long j = 0;
-    for (; j < n && reinterpret_cast<uintptr_t>(to + j) % 64 != 0; j += 16) copy_16(j);
-#if defined(__AVX512F__)
-    for (; j + 64 <= n; j += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + j), _mm512_loadu_si512(from + j));
-#endif
-    for (; j < n; j += 16) copy_16(j);
-#else
-    memcpy(to, from, static_cast<unsigned long>(n));
-#endif
-}
-
-// Writes the first `rows` lanes of the columns as rows; false if a number is not finite. Blocks marked in `zero` are
-// known to be zero throughout.
-template <bool streaming, class T>
-inline bool store_rows(RealOf<T>* first, int size, int rows, const T* columns, const char* zero) {
-    constexpr int n = Lanes<T>::count;
-    RealOf<T>* row[n];
-    for (int i = 0; i < n; ++i) row[i] = first + (i < rows ? i : 0) * static_cast<long>(size);
-    T sum[2] = {0.0, 0.0};
-    // lanes beyond the last row write to row 0, which is then overwritten by its own lane
-    const bool done = for_blocks<n>(size, [&](int j) {
-        if (zero && zero[j]) {
-            for (int i = n - 1; i >= 0; --i) put<streaming, T>(row[i] + j, 0.0);
-            return;
-        }
-        T block[n];
-        for (int i = 0; i < n; ++i) block[i] = columns[j + i];
-        for (int i = 0; i < n; ++i) sum[i & 1] += 0.0 * block[i];
-        transpose(block);
-        for (int i = n - 1; i >= 0; --i) put<streaming>(row[i] + j, block[i]);
-    });
-    for (int j = 0; !done && j < size; ++j) {
-        sum[0] += 0.0 * columns[j];
-        for (int i = n - 1; i >= 0; --i) row[i][j] = columns[j][i];
-    }
-    return Lanes<T>::all_zero(sum[0] + sum[1]);
-}
-
 // Sparse algorithms write the same elements every time and no others. Outputs are filled with a marker
 // before the first pack; elements that still hold it afterwards are structural zeros, and whole blocks of zeros need no
 // transposition.
@@ -263,6 +150,15 @@ inline void find_structure(T* columns, int size, char* zero) {
         for (int i = 1; i < Lanes<T>::count; ++i) zero[j] = zero[j] && zero[j + i];
 }
 
+// Results of more than 4 MB bypass the cache, whose levels that a core has alone are smaller: reading the old contents
+// first would take as long as writing. Smaller ones are written faster into the cache, where the caller finds them.
+template <class Real>
+inline bool exceeds_cache(const Call& call) {
+    long numbers = 0;
+    for (int k = 0; k < call.n_out; ++k) numbers += call.out[k].size;
+    return call.count * numbers * static_cast<long>(sizeof(Real)) > (4L << 20);
+}
+
 // The packs of one call: inputs and outputs as columns, and memory for the algorithm.
 template <class Algorithm, class T>
 struct Packs {
@@ -274,6 +170,7 @@ struct Packs {
     Real* staged = nullptr;  // rows of one output before they are streamed
     char* zero[Call::max_outputs] = {};
     bool first = true;
+    const bool bypass;  // the cache
 
     static long largest_output(const Call& call) {
         int size = 0;
@@ -287,7 +184,7 @@ struct Packs {
         return n + (rows_are_staged<T> ? largest_output(call) : 0);
     }
 
-    explicit Packs(const Call& c) : call(c), work(c) {
+    explicit Packs(const Call& c) : call(c), work(c), bypass(exceeds_cache<Real>(c)) {
         work.free = reinterpret_cast<T*>(thread_scratch(sizeof(T) * words(c)));
         for (int k = 0; k < call.n_in; ++k) work.in[k] = columns[k] = work.take(call.in[k].size);
         for (int k = 0; k < call.n_out; ++k) {
@@ -316,23 +213,26 @@ struct Packs {
     }
     bool store(long state, int rows) {
         bool finite = true;
-        for (int k = 0; k < call.n_out; ++k) {
-            const Output& output = call.out[k];
-            Real* first_row = output.row<Real>(state);
-            if (!streams<Real>(call, output)) {
-                finite &= store_rows<false>(first_row, output.size, rows, work.out[k], zero[k]);
-            } else if constexpr (blocks_are_lines<T> && !Algorithm::sparse) {
-                const bool whole = rows == Lanes<T>::count && output.size >= Lanes<T>::count;
-                finite &= whole ? stream_rows(first_row, output.size, work.out[k])
-                                : store_rows<false>(first_row, output.size, rows, work.out[k], zero[k]);
-            } else if constexpr (rows_are_staged<T>) {
-                finite &= store_rows<false>(staged, output.size, rows, work.out[k], zero[k]);
-                stream(first_row, staged, rows * static_cast<long>(output.size * sizeof(Real)));
-            } else {
-                finite &= store_rows<true>(first_row, output.size, rows, work.out[k], zero[k]);
-            }
-        }
+        for (int k = 0; k < call.n_out; ++k)
+            finite &= store(call.out[k], call.out[k].template row<Real>(state), rows, work.out[k], zero[k]);
         return finite;
+    }
+
+  private:
+    bool store(const Output& output, Real* to, int rows, const T* from, const char* zeros) {
+        const int size = output.size;
+        if (!bypass || !rows_aligned<Real>(output, 16)) return store_rows<Writing::Cached>(to, size, rows, from, zeros);
+        if (streams_aligned<T>(output)) return store_rows<Writing::StreamedAligned>(to, size, rows, from, zeros);
+        if constexpr (blocks_are_lines<T> && !Algorithm::sparse) {
+            if (rows == Lanes<T>::count && size >= rows) return stream_rows(to, size, from);
+            return store_rows<Writing::Cached>(to, size, rows, from, zeros);
+        } else if constexpr (rows_are_staged<T>) {
+            const bool finite = store_rows<Writing::Cached>(staged, size, rows, from, zeros);
+            stream(to, staged, rows * static_cast<long>(size * sizeof(Real)));
+            return finite;
+        } else {
+            return store_rows<Writing::Streamed16>(to, size, rows, from, zeros);
+        }
     }
 };
 

@@ -30,7 +30,7 @@ struct Coriolis {
                 const Spatial<T> H = m.world.I[i] * rate[c] + m.B[i] * S;
                 const Vec3<T> G = m.B[i].transposed(S);
                 const long row = model.column_iv[c];
-                World<T>::for_ancestors(model, i, c, [&](int d) {
+                World<T>::for_ancestors(model, c, [&](int d) {
                     const long column = model.column_iv[d];
                     put(model, C[column * nv + row], dot(m.world.S[d], H));
                     if (d != c) put(model, C[row * nv + column], dot(F, rate[d]) + dot(G, m.world.S[d].ang));

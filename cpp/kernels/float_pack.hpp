@@ -95,6 +95,12 @@ struct Lanes<FloatPack> {
     static bool all_zero(FloatPack x) { return bits(x.v == 0) == all_lanes; }
     static bool all_positive(FloatPack x) { return bits(x.v > 0) == all_lanes; }
     static bool within(FloatPack x, double bound) { return bits(magnitude(x) <= FloatPack(bound)) == all_lanes; }
+    static FloatPack root(FloatPack x) { return kinodyn::KINODYN_TARGET::root(x); }
+    static FloatPack larger(FloatPack a, FloatPack b) { return kinodyn::KINODYN_TARGET::larger(a, b); }
+    static FloatPack smaller(FloatPack a, FloatPack b) { return kinodyn::KINODYN_TARGET::smaller(a, b); }
+    static FloatPack one_if_less(FloatPack a, FloatPack b) {
+        return a.v < b.v ? FloatPack::Vector{} + 1.0f : FloatPack::Vector{};
+    }
 };
 
 // 0, 1, 2, ...

@@ -23,7 +23,7 @@ struct Regressor {
             Spatial<T> columns[10];
             body_columns(model.bodies[i], m, i, columns);
             const int last = model.bodies[i].column + dofs(model.bodies[i].kind) - 1;
-            World<T>::for_ancestors(model, i, last, [&](int d) {
+            World<T>::for_ancestors(model, last, [&](int d) {
                 T* row = w.out[0] + model.column_iv[d] * width + 10L * k;
                 for (int j = 0; j < 10; ++j) put(model, row[j], dot(m.world.S[d], columns[j]));
             });

@@ -16,33 +16,45 @@ namespace kinodyn::KINODYN_TARGET {
 
 namespace {
 
+// Calls act(t) for the packs of T that contain frames that move.
+template <class T, class F>
+void each_moving(const RetargetProblem& problem, F&& act) {
+    for (long t = 0; t < problem.padded; t += Lanes<T>::count) {
+        bool moving = false;
+        for (int i = 0; i < Lanes<T>::count; ++i) moving |= problem.moving[t + i];
+        if (moving) act(t);
+        poll_interrupt();
+    }
+}
+
+// Iterations towards the result are in float32, whose steps need not be exact; what is measured, and the base of the
+// result, in double.
 void retarget(const Call& call, long, long, Fault&) {
     const RetargetProblem& problem = *call.as<const RetargetProblem*>();
-    const std::size_t packs = static_cast<std::size_t>(FrameStep::words(problem)) * sizeof(Pack);
-    char* memory = thread_scratch(packs + ClipStep::bytes(problem.frames));
-    FrameStep frame(problem, reinterpret_cast<Pack*>(memory));
-    const ClipStep clip(problem, reinterpret_cast<Pack*>(memory + packs));
-    const auto each_moving = [&](auto&& act) {
-        for (long t = 0; t < problem.padded; t += lanes) {
-            bool moving = false;
-            for (int i = 0; i < lanes; ++i) moving |= problem.moving[t + i];
-            if (moving) act(t);
-            poll_interrupt();
-        }
-    };
+    const std::size_t steps = static_cast<std::size_t>(FrameStep<FloatPack>::words(problem)) * sizeof(FloatPack);
+    const std::size_t exact = static_cast<std::size_t>(FrameStep<Pack>::words(problem)) * sizeof(Pack);
+    char* memory = thread_scratch(steps + exact + ClipStep::bytes(problem.frames));
+    FrameStep<FloatPack> step(problem, reinterpret_cast<FloatPack*>(memory));
+    FrameStep<Pack> frame(problem, reinterpret_cast<Pack*>(memory + steps));
+    const ClipStep clip(problem, reinterpret_cast<Pack*>(memory + steps + exact));
     for (int k = 0; k < problem.settings.iterations; ++k) {
-        each_moving([&](long t) { frame.run(t); });
-        if (!problem.settings.base_only) clip.run();
+        if (problem.settings.base_only) {
+            each_moving<Pack>(problem, [&](long t) { frame.run(t); });
+        } else {
+            each_moving<FloatPack>(problem, [&](long t) { step.run(t); });
+            clip.run();
+        }
     }
-    each_moving([&](long t) { frame.measure(t); });
+    each_moving<Pack>(problem, [&](long t) { frame.measure(t); });
 }
 
 void retarget_rows(const Call& call, long, long, Fault&) {
     const ClearanceProblem& problem = *call.as<const ClearanceProblem*>();
-    const std::size_t bytes = static_cast<std::size_t>(ClearanceRows::words(problem)) * sizeof(Pack);
-    ClearanceRows rows(problem, reinterpret_cast<Pack*>(thread_scratch(bytes)));
-    for (long k = 0; k < problem.count; k += lanes)
-        rows.run(problem.frames + k, static_cast<int>(problem.count - k < lanes ? problem.count - k : lanes));
+    const std::size_t bytes = static_cast<std::size_t>(ClearanceRows::words(problem)) * sizeof(FloatPack);
+    ClearanceRows rows(problem, reinterpret_cast<FloatPack*>(thread_scratch(bytes)));
+    for (long k = 0; k < problem.count; k += float_lanes)
+        rows.run(problem.frames + k,
+                 static_cast<int>(problem.count - k < float_lanes ? problem.count - k : float_lanes));
 }
 
 }  // namespace

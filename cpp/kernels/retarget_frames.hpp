@@ -3,106 +3,106 @@
 
 #include <string.h>
 
-#include "core/retarget.hpp"
+#include "kernels/retarget_lanes.hpp"
 #include "kernels/world.hpp"
 #include "solver/tree_system.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 // One Gauss-Newton step of the frames of a pack.
+template <class T>
 class FrameStep {
   public:
-    explicit FrameStep(const RetargetProblem& problem, Pack* memory)
+    explicit FrameStep(const RetargetProblem& problem, T* memory)
         : p_(problem),
-          model_(*problem.model),
+          model_(model_for(problem, RealOf<T>())),
           n_(static_cast<int>(problem.dofs.size())),
+          clip_(problem),
           system_(problem.tree, most_terms(problem), memory) {
-        memory += TreeSystem<Pack>::words(problem.tree, most_terms(problem));
+        memory += TreeSystem<T>::words(problem.tree, most_terms(problem));
         const long bodies = static_cast<long>(model_.bodies.size());
         const auto take = [&](long words) {
-            Pack* start = memory;
+            T* start = memory;
             memory += words;
             return start;
         };
-        at_ = reinterpret_cast<Placement<Pack>*>(take(12 * bodies));
-        angles_ = reinterpret_cast<SinCos<Pack>*>(take(2 * bodies));
-        S_ = reinterpret_cast<Spatial<Pack>*>(take(6 * model_.ncolumns));
-        h_ = reinterpret_cast<Vec3<Pack>*>(take(3 * bodies));
-        mass_ = reinterpret_cast<double*>(take(bodies));
+        at_ = reinterpret_cast<Placement<T>*>(take(12 * bodies));
+        angles_ = reinterpret_cast<SinCos<T>*>(take(2 * bodies));
+        S_ = reinterpret_cast<Spatial<T>*>(take(6L * model_.ncolumns));
+        h_ = reinterpret_cast<Vec3<T>*>(take(3 * bodies));
+        mass_ = reinterpret_cast<Real*>(take(bodies));
         carries_ = reinterpret_cast<bool*>(take(bodies));
-        weight_ = reinterpret_cast<RigidInertia<Pack>*>(take(10 * bodies));
-        force_ = reinterpret_cast<Spatial<Pack>*>(take(6 * bodies));
+        weight_ = reinterpret_cast<RigidInertia<T>*>(take(10 * bodies));
+        force_ = reinterpret_cast<Spatial<T>*>(take(6 * bodies));
         q_ = take(model_.nq);
         old_ = take(model_.nq);
         g_ = take(n_);
         free_ = take(n_);
-        c_ = reinterpret_cast<Vec3<Pack>*>(take(3L * n_));
+        c_ = reinterpret_cast<Vec3<T>*>(take(3L * n_));
+        local_ = reinterpret_cast<Vec3<Real>*>(take(3L * problem.points));
+        for (int k = 0; k < problem.points; ++k) {
+            const double* local = problem.point_local + 3L * k;
+            local_[k] = {static_cast<Real>(local[0]), static_cast<Real>(local[1]), static_cast<Real>(local[2])};
+        }
     }
     static long words(const RetargetProblem& p) {
         const long bodies = static_cast<long>(p.model->bodies.size()), n = static_cast<long>(p.dofs.size());
-        return 35 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + 5 * n +
-               TreeSystem<Pack>::words(p.tree, most_terms(p));
+        return 35 * bodies + 6L * p.model->ncolumns + 2L * p.model->nq + 5 * n + 3L * p.points +
+               TreeSystem<T>::words(p.tree, most_terms(p));
     }
 
     void run(long t) {
         t_ = t;
-        for (int k = 0; k < model_.nq; ++k) q_[k] = old_[k] = load(p_.q + k * p_.padded + t);
+        clip_.load_positions(t, q_);
+        for (int k = 0; k < model_.nq; ++k) old_[k] = q_[k];
         place();
         clear();
-        const T damping = load(p_.damping + t), before = add_all(true);
+        const T damping = load<T>(p_.damping + t), before = add_all(true);
         for (int i = 0; i < n_; ++i) system_.diagonal(i) += damping;
         fix_at_limits();
         system_.solve(g_);
         integrate();
         if (!p_.settings.verify) {
-            for (int k = 0; k < model_.nq; ++k) save(p_.q + k * p_.padded + t, q_[k]);
+            clip_.save_positions(q_);
             return;
         }
         place();
         // a step that does not lower the cost is rejected, and the next one is shorter (D. W. Marquardt, 1963)
         const T better = L::one_if_less(add_all(false), before);
         save(p_.damping + t, L::larger(T(min_damping), L::smaller(T(max_damping), damping * (10.0 - 9.7 * better))));
-        for (int k = 0; k < model_.nq; ++k) save(p_.q + k * p_.padded + t, better * q_[k] + (1.0 - better) * old_[k]);
+        for (int k = 0; k < model_.nq; ++k) q_[k] = better * q_[k] + (1.0 - better) * old_[k];
+        clip_.save_positions(q_);
     }
 
     // Positions of tracked points and of the CoM, and the lowest points of bodies.
     void measure(long t) {
-        for (int k = 0; k < model_.nq; ++k) q_[k] = load(p_.q + k * p_.padded + t);
+        t_ = t;
+        clip_.load_positions(t, q_);
         place();
-        for (int k = 0; k < p_.tracked; ++k) {
-            const Vec3<Pack> x = position(k) + origin_;
-            double* out = p_.point + 3 * k * p_.padded + t;
-            save(out, x.x), save(out + p_.padded, x.y), save(out + 2 * p_.padded, x.z);
-        }
+        for (int k = 0; k < p_.tracked; ++k) clip_.save_place(p_.point + 3 * k * p_.padded, position(k) + origin_);
         if (p_.settings.base_only)
             for (std::size_t body = 0; body < model_.bodies.size(); ++body)
                 save(p_.lowest + body * p_.padded + t, lowest(body));
         if (model_.total_mass <= 0) return;
         gather();
-        const Vec3<Pack> com = T(1 / model_.total_mass) * h_[0] + origin_;
-        save(p_.com + t, com.x), save(p_.com + p_.padded + t, com.y), save(p_.com + 2 * p_.padded + t, com.z);
+        clip_.save_place(p_.com, T(1 / model_.total_mass) * h_[0] + origin_);
     }
 
   private:
-    using T = Pack;
-    using L = Lanes<Pack>;
-
-    static Pack load(const double* from) {
-        Pack x;
-        memcpy(&x.v, from, sizeof x.v);
-        return x;
-    }
-    static void save(double* to, const Pack& x) { memcpy(to, &x.v, sizeof x.v); }
+    using L = Lanes<T>;
+    using Real = RealOf<T>;
 
     const RetargetProblem& p_;
-    const Model& model_;
+    const ModelFor<T>& model_;
     const int n_;
+    ClipLanes<T> clip_;
     long t_ = 0;
     Placement<T>* at_;
     SinCos<T>* angles_;
     Spatial<T>* S_;
     Vec3<T>* h_;
-    double* mass_;
+    Real* mass_;
+    Vec3<Real>* local_;        // points in their bodies
     RigidInertia<T>* weight_;  // of the points of a body, then of its subtree
     Spatial<T>* force_;        // weighted errors of these points, as a wrench
     bool* carries_;            // whether a body or its subtree has points
@@ -113,6 +113,7 @@ class FrameStep {
     static int most_terms(const RetargetProblem& p) { return p.rows + 2; }  // rows, and two of the CoM
 
     static constexpr double min_damping = 1e-5, max_damping = 1e4;
+    static constexpr double at_limit = 1e-6;          // [rad or m] from a limit, more than rounding
     static constexpr double ground_tolerance = 2e-4;  // [m] below the ground, which locked soles do not exceed
 
     // The cost of the frame, without the CoM; with `derivatives`, also the normal equations.
@@ -132,7 +133,7 @@ class FrameStep {
         const Vec3<T>& up = at_[body].R.z;
         const T extent = box.half[0] * L::larger(up.x, -up.x) + box.half[1] * L::larger(up.y, -up.y) +
                          box.half[2] * L::larger(up.z, -up.z);
-        return at_[body].p.z + origin_.z + dot(up, vec(box.centre)) - extent;
+        return at_[body].p.z + origin_.z + clip_.height() + dot(up, vec(box.centre)) - extent;
     }
     // Could a point of the body be below the ground in any lane?
     bool reaches_ground(std::size_t body) const {
@@ -140,7 +141,7 @@ class FrameStep {
                !L::all_zero(L::one_if_less(lower_bound(body), T(-ground_tolerance)));
     }
     T height(std::size_t body, int k) const {
-        return at_[body].p.z + dot(at_[body].R.z, vec(p_.point_local + 3 * k)) + origin_.z;
+        return at_[body].p.z + dot(at_[body].R.z, local_[k]) + origin_.z + clip_.height();
     }
     T lowest(std::size_t body) const {
         if (p_.ground_points[body].empty()) return T(HUGE_VAL);
@@ -151,13 +152,13 @@ class FrameStep {
     }
     Vec3<T> position(int k) const {
         const Placement<T>& body = at_[p_.point_body[k]];
-        return body.p + body.R * vec(p_.point_local + 3 * k);
+        return body.p + body.R * local_[k];
     }
     // First moments of mass of subtrees.
     void gather() {
         const int n = static_cast<int>(model_.bodies.size());
         for (int i = 0; i < n; ++i) {
-            const Body& body = model_.bodies[i];
+            const BodyFor<T>& body = model_.bodies[i];
             mass_[i] = body.mass;
             h_[i] = at_[i].R * vec(body.h) + T(body.mass) * at_[i].p;
         }
@@ -183,12 +184,13 @@ class FrameStep {
     T add_targets(bool derivatives) {
         T cost = 0.0;
         for (int k = 0; k < p_.tracked; ++k) {
-            const T weight = load(p_.weight + k * p_.padded + t_);
+            const T weight = load<T>(p_.weight + k * p_.padded + t_);
             const T squared = weight * weight;
             const Vec3<T> x = position(k);
-            const double* target = p_.target + 3 * k * p_.padded + t_;
+            const double* target = p_.target + 3 * k * p_.padded;
             const Vec3<T> d =
-                Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
+                Vec3<T>{clip_.load_place(target, 0), clip_.load_place(target, 1), clip_.load_place(target, 2)} -
+                (x + origin_);
             cost += squared * dot(d, d);
             if (!derivatives) continue;
             RigidInertia<T> inertia = {squared, squared * x, {}};
@@ -278,13 +280,13 @@ class FrameStep {
     }
 
     T add_com(bool derivatives) {
-        const T weight = load(p_.com_weight + t_);
+        const T weight = load<T>(p_.com_weight + t_);
         if (L::all_zero(weight) || model_.total_mass <= 0) return 0.0;
         gather();
         const T squared = weight * weight;
-        const double share = 1 / model_.total_mass;
+        const Real share = 1 / model_.total_mass;
         const Vec3<T> com = T(share) * h_[0] + origin_;
-        const T x = load(p_.com_target + t_) - com.x, y = load(p_.com_target + p_.padded + t_) - com.y;
+        const T x = clip_.load_place(p_.com_target, 0) - com.x, y = clip_.load_place(p_.com_target, 1) - com.y;
         const T cost = squared * (x * x + y * y), dx = squared * x, dy = squared * y;
         if (!derivatives) return cost;
         for (int i = 0; i < n_; ++i) c_[i] = {T(0.0), T(0.0), T(0.0)};
@@ -306,11 +308,11 @@ class FrameStep {
         T cost = 0.0;
         if (p_.settings.base_only) return cost;
         for (int r = 0; r < p_.rows; ++r) {
-            T lack = load(p_.row_bound + r * p_.padded + t_);
+            T lack = load<T>(p_.row_bound + r * p_.padded + t_);
             if (L::all_zero(L::one_if_less(T(0.1 * retarget_unused), lack)))
                 break;  // rows are in order of distance: the rest is unused
-            const double* gradient = p_.gradient_of(r, t_);
-            for (const auto& [i, iq] : p_.joints) lack -= load(gradient + i * retarget_block) * q_[iq];
+            const float* gradient = p_.gradient_of(r, t_);
+            for (const auto& [i, iq] : p_.joints) lack -= load<T>(gradient + i * retarget_block) * q_[iq];
             const T weight = p_.settings.row_weight * L::one_if_less(T(0.0), lack);
             if (L::all_zero(weight)) continue;
             lack *= weight;
@@ -319,10 +321,10 @@ class FrameStep {
         }
         return cost;
     }
-    void add_row(const double* gradient, const T& weight, const T& lack) {
+    void add_row(const float* gradient, const T& weight, const T& lack) {
         T* const term = system_.add_term();
         for (int i = 0; i < n_; ++i) {
-            term[i] = weight * load(gradient + i * retarget_block);
+            term[i] = weight * load<T>(gradient + i * retarget_block);
             g_[i] += lack * term[i];
         }
     }
@@ -333,23 +335,24 @@ class FrameStep {
             for (const auto& [i, iq] : p_.joints) {
                 const double near = p_.proximity[i], rest = p_.posture_weight[i];
                 const long k = iq * p_.padded + t_;
-                const T d = load(p_.z + k) - load(p_.u + k) - q_[iq], e = p_.posture[iq] - q_[iq];
+                const T d = load_difference<T>(p_.z + k, p_.u + k) - q_[iq], e = p_.posture[iq] - q_[iq];
                 cost += near * d * d + rest * e * e;
                 if (derivatives) system_.diagonal(i) += near + rest, g_[i] += near * d + rest * e;
             }
-        const Body& base = model_.bodies[0];
-        if (base.kind != Kind::Free || p_.dof_index[static_cast<std::size_t>(base.iv)] < 0) return cost;
+        const BodyFor<T>& body = model_.bodies[0];
+        if (!clip_.floats() || p_.dof_index[static_cast<std::size_t>(body.iv)] < 0) return cost;
         const double near = p_.settings.base_proximity;
-        const T* x = q_ + base.iq;
+        const T* x = q_ + body.iq;
+        const double* rows = p_.z + body.iq * p_.padded;
         T z[7];
-        for (int k = 0; k < 7; ++k) z[k] = load(p_.z + (base.iq + k) * p_.padded + t_);
+        for (int k = 0; k < 7; ++k) z[k] = k < 3 ? clip_.load_place(rows, k) : load<T>(rows + k * p_.padded + t_);
         const Vec3<T> d = tmul(rotation(x + 3), Vec3<T>{z[0] - x[0], z[1] - x[1], z[2] - x[2]});
         // vector part of the quaternion from x to z, twice: the rotation for small angles
         const Vec3<T> a = {x[3], x[4], x[5]}, b = {z[3], z[4], z[5]};
         const Vec3<T> r = T(2.0) * (x[6] * b - z[6] * a - cross(a, b));
         const T e[6] = {d.x, d.y, d.z, r.x, r.y, r.z};
         for (int k = 0; k < 6; ++k) {
-            const int i = p_.dof_index[static_cast<std::size_t>(base.iv + k)];
+            const int i = p_.dof_index[static_cast<std::size_t>(body.iv + k)];
             cost += near * e[k] * e[k];
             if (derivatives) system_.diagonal(i) += near, g_[i] += near * e[k];
         }
@@ -362,8 +365,8 @@ class FrameStep {
         T fixed = 0.0;
         for (int i = 0; i < n_; ++i) free_[i] = 1.0;
         for (const auto& [i, iq] : p_.joints) {
-            const T below = L::one_if_less(q_[iq], T(p_.lower[iq] + 1e-12)) * L::one_if_less(g_[i], T(0.0));
-            const T above = L::one_if_less(T(p_.upper[iq] - 1e-12), q_[iq]) * L::one_if_less(T(0.0), g_[i]);
+            const T below = L::one_if_less(q_[iq], T(p_.lower[iq] + at_limit)) * L::one_if_less(g_[i], T(0.0));
+            const T above = L::one_if_less(T(p_.upper[iq] - at_limit), q_[iq]) * L::one_if_less(T(0.0), g_[i]);
             free_[i] = (1.0 - below) * (1.0 - above);
             fixed += below + above;
         }
@@ -377,7 +380,7 @@ class FrameStep {
         for (int i = 0; i < n_; ++i) g_[i] = L::larger(T(-most), L::smaller(T(most), g_[i]));
         for (const auto& [i, iq] : p_.joints)
             q_[iq] = L::larger(T(p_.lower[iq]), L::smaller(T(p_.upper[iq]), q_[iq] + g_[i]));
-        for (const Body& body : model_.bodies) {
+        for (const BodyFor<T>& body : model_.bodies) {
             if (dofs(body.kind) == 1) continue;
             const int i = p_.dof_index[static_cast<std::size_t>(body.iv)];
             if (i < 0) continue;

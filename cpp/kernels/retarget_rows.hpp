@@ -1,29 +1,29 @@
 // Rows that keep links apart in the frames of a clip; see ClearanceProblem.
 #pragma once
 
-#include "core/retarget.hpp"
 #include "kernels/pack_distance.hpp"
+#include "kernels/retarget_lanes.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Frames are in lanes.
+// Frames are in lanes, of float32.
 class ClearanceRows {
   public:
-    ClearanceRows(const ClearanceProblem& problem, Pack* memory)
+    ClearanceRows(const ClearanceProblem& problem, FloatPack* memory)
         : p_(problem),
-          model_(*problem.model),
+          model_(*problem.rounded_model),
           pairs_(static_cast<int>(problem.query->pairs.size())),
           distances_(*problem.query, memory) {
         const long bodies = static_cast<long>(model_.bodies.size());
         memory += PackDistances::words(*problem.query);
         const auto take = [&](long words) {
-            Pack* start = memory;
+            FloatPack* start = memory;
             memory += words;
             return start;
         };
-        at_ = reinterpret_cast<Placement<Pack>*>(take(12 * bodies));
-        angles_ = reinterpret_cast<SinCos<Pack>*>(take(2 * bodies));
-        S_ = reinterpret_cast<Spatial<Pack>*>(take(6L * model_.ncolumns));
+        at_ = reinterpret_cast<Placement<FloatPack>*>(take(12 * bodies));
+        angles_ = reinterpret_cast<SinCos<FloatPack>*>(take(2 * bodies));
+        S_ = reinterpret_cast<Spatial<FloatPack>*>(take(6L * model_.ncolumns));
         q_ = take(model_.nq);
         known_ = reinterpret_cast<Known*>(take(pairs_));
         for (int k = 0; k < pairs_; ++k) known_[k] = {-1, -1};
@@ -44,10 +44,13 @@ class ClearanceRows {
     // Frames at `frames`, one for each lane; the first `count` are written.
     void run(const std::int64_t* frames, int count) {
         for (int k = 0; k < model_.nq; ++k)
-            for (int i = 0; i < lanes; ++i) q_[k].v[i] = p_.q[k * p_.padded + frames[i < count ? i : 0]];
+            for (int i = 0; i < float_lanes; ++i) {
+                const double q = p_.q[k * p_.padded + frames[i < count ? i : 0]];
+                q_[k].v[i] = static_cast<float>(q);
+            }
         place_columns(model_, q_, angles_, at_, S_, origin_, [](int) {});
         distances_.place(at_, origin_);
-        for (int i = 0; i < lanes; ++i) count_[i] = 0;
+        for (int i = 0; i < float_lanes; ++i) count_[i] = 0;
         for (int k = 0; k < pairs_; ++k) least_[p_.number[k]] = p_.margin + p_.watched;
         for (int k = 0; k < n_unit_pairs_; ++k) {
             UnitBound& pair = unit_pairs_[k];
@@ -57,7 +60,7 @@ class ClearanceRows {
         for (int k = 0; k < pairs_; ++k) {
             if (!unit_pairs_[unit_pair_[k]].near) continue;
             if (!distances_.may_be_nearer(k, highest_[k] + least_[p_.number[k]])) continue;
-            const Pack level = level_of(k, frames, count), bound = level + least_[p_.number[k]];
+            const FloatPack level = level_of(k, frames, count), bound = level + least_[p_.number[k]];
             if (distances_.may_be_nearer(k, bound)) measure(k, level, bound, count);
         }
         for (int i = 0; i < count; ++i) {
@@ -85,8 +88,8 @@ class ClearanceRows {
     // Packs that hold `count` objects.
     template <class Object>
     static long packs(long count) {
-        return (count * static_cast<long>(sizeof(Object)) + static_cast<long>(sizeof(Pack)) - 1) /
-               static_cast<long>(sizeof(Pack));
+        return (count * static_cast<long>(sizeof(Object)) + static_cast<long>(sizeof(FloatPack)) - 1) /
+               static_cast<long>(sizeof(FloatPack));
     }
     static long table_size(const ClearanceProblem& p) {
         const long units = static_cast<long>(p.query->spheres().units.size());
@@ -118,17 +121,18 @@ class ClearanceRows {
         }
     }
 
-    Pack level_of(int pair, const std::int64_t* frames, int count) const {
+    FloatPack level_of(int pair, const std::int64_t* frames, int count) const {
         if (p_.level_stride == 0) return p_.level[pair];
-        Pack level;
-        for (int i = 0; i < lanes; ++i) level.v[i] = p_.level[p_.level_stride * frames[i < count ? i : 0] + pair];
+        FloatPack level;
+        for (int i = 0; i < float_lanes; ++i)
+            level.v[i] = static_cast<float>(p_.level[p_.level_stride * frames[i < count ? i : 0] + pair]);
         return level;
     }
 
-    void measure(int pair, const Pack& level, const Pack& bound, int count) {
+    void measure(int pair, const FloatPack& level, const FloatPack& bound, int count) {
         NearestSpheres best;
         best.distance = bound;
-        for (int i = 0; i < lanes; ++i) best.first[i] = best.second[i] = -1;
+        best.first = best.second = FloatMask{} - 1;
         distances_.improve(pair, known_[pair].first, known_[pair].second, best);
         for (int i = 0; i < count; ++i) {
             if (best.first[i] < 0) continue;
@@ -163,16 +167,16 @@ class ClearanceRows {
     void write(int lane, int r, long t) const {
         const Candidate& of = found_[lane][r];
         const int n = static_cast<int>(p_.coordinate.size());
-        double* gradient = p_.gradient_of(r, t);
+        float* gradient = p_.gradient_of(r, t);
         for (int k = 0; k < n; ++k) gradient[k * retarget_block] = 0;
         for_columns(of, lane, [&](int iv, double d) {
             const int k = p_.dof_index[static_cast<std::size_t>(iv)];
-            if (k >= 0) gradient[k * retarget_block] += d;
+            if (k >= 0) gradient[k * retarget_block] += static_cast<float>(d);
         });
         double value = 0;
         for (int k = 0; k < n; ++k)
             if (p_.coordinate[static_cast<std::size_t>(k)] >= 0)
-                value += gradient[k * retarget_block] * q_[p_.coordinate[static_cast<std::size_t>(k)]][lane];
+                value += double(gradient[k * retarget_block]) * q_[p_.coordinate[static_cast<std::size_t>(k)]][lane];
         p_.bound[r * p_.padded + t] = p_.margin - of.lack + value;
     }
 
@@ -211,26 +215,26 @@ class ClearanceRows {
         const double length = __builtin_sqrt(dot(sum, sum));
         return length > 0.1 ? (1 / length) * sum : nearest;
     }
-    static Vec3<double> in_lane(const Vec3<Pack>& v, int lane) { return {v.x[lane], v.y[lane], v.z[lane]}; }
+    static Vec3<double> in_lane(const Vec3<FloatPack>& v, int lane) { return {v.x[lane], v.y[lane], v.z[lane]}; }
 
     const ClearanceProblem& p_;
-    const Model& model_;
+    const ModelOf<float>& model_;
     const int pairs_;
     PackDistances distances_;
-    Placement<Pack>* at_;
-    SinCos<Pack>* angles_;
-    Spatial<Pack>* S_;
-    Vec3<Pack> origin_;
-    Pack* q_;
+    Placement<FloatPack>* at_;
+    SinCos<FloatPack>* angles_;
+    Spatial<FloatPack>* S_;
+    Vec3<FloatPack> origin_;
+    FloatPack* q_;
     Known* known_;
-    Pack* least_;      // by number: lack of the pair found so far, beyond which others are of no interest
-    double* highest_;  // level of a pair in any of the frames
-    int* unit_pair_;   // of each pair
-    int* unit_table_;  // (units, units): number of a pair of units, -1 for none
+    FloatPack* least_;  // by number: lack of the pair found so far, beyond which others are of no interest
+    double* highest_;   // level of a pair in any of the frames
+    int* unit_pair_;    // of each pair
+    int* unit_table_;   // (units, units): number of a pair of units, -1 for none
     UnitBound* unit_pairs_;
     int n_unit_pairs_ = 0;
-    Candidate found_[lanes][most];
-    int count_[lanes];
+    Candidate found_[float_lanes][most];
+    int count_[float_lanes];
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

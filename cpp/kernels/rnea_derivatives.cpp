@@ -27,9 +27,12 @@ struct Gradient {
         clear_if_shared(model, dq);
         clear_if_shared(model, dv);
         if constexpr (with_M) clear_if_shared(model, M);
-        for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i)
-            for (int c = model.bodies[i].column; c < model.bodies[i].column + dofs(model.bodies[i].kind); ++c)
-                fill_column<with_M>(model, m, i, c, dq, dv, M);
+        for (int c = model.ncolumns - 1; c >= 0; --c) {
+            if (model.mimic)
+                fill_column<with_M>(model, m, c, dq, dv, M, [](T& entry, const T& value) { entry += value; });
+            else
+                fill_column<with_M>(model, m, c, dq, dv, M, [](T& entry, const T& value) { entry = value; });
+        }
         const long nv = model.nv;
         for (long k = 0; k < nv; ++k) {
             if constexpr (with_M) M[k * nv + k] += model.armature[k];
@@ -52,30 +55,43 @@ struct Gradient {
         rate[c] = cross_motion(m.v[i], S) + p_dot[c];
     }
 
-    template <bool with_M>
-    void fill_column(const Model& model, const BodyMotion<T>& m, int i, int c, T* dq, T* dv, T* M) const {
+    // put(entry, value) writes, or adds where joints share coordinates.
+    template <bool with_M, class Put>
+    void fill_column(const Model& model, const BodyMotion<T>& m, int c, T* dq, T* dv, T* M, Put&& put) const {
         const auto& S = m.world.S;
+        const int i = model.column_body[c], first = model.bodies[i].column;
         const auto& I = m.world.I[i];
         const auto& B = m.B[i];
-        const Body& body = model.bodies[i];
-        const long nv = model.nv, row = model.column_iv[c];
+        const int *parent = model.column_parent.data(), *iv = model.column_iv.data();
+        const long nv = model.nv, row = iv[c];
         const Spatial<T> F = I * S[c];
         const Spatial<T> own_q = I * p_ddot[c] + 2.0 * (B * p_dot[c]);
         const Spatial<T> all_q = own_q + cross_force(S[c], m.f[i]);
         const Spatial<T> all_v = I * rate[c] + 2.0 * (B * S[c]);
         const Vec3<T> G = 2.0 * B.transposed(S[c]);
-        World<T>::for_ancestors(model, i, c, [&](int d) {
-            const long column = model.column_iv[d];
-            // within one joint the axes rotate with the body, which cancels the term of f
-            put(model, dq[column * nv + row], dot(S[d], d >= body.column ? own_q : all_q));
-            put(model, dv[column * nv + row], dot(S[d], all_v));
-            const T inertia = with_M ? dot(S[d], F) : T(0.0);
-            if constexpr (with_M) put(model, M[column * nv + row], inertia);
-            if (d == c) return;
-            put(model, dq[row * nv + column], dot(F, p_ddot[d]) + dot(G, p_dot[d].ang));
-            put(model, dv[row * nv + column], dot(F, rate[d]) + dot(G, S[d].ang));
-            if constexpr (with_M) put(model, M[row * nv + column], inertia);
-        });
+        const auto above = [&](int d, const Spatial<T>& q) {  // row d, column c
+            const long entry = iv[d] * nv + row;
+            put(dq[entry], dot(S[d], q));
+            put(dv[entry], dot(S[d], all_v));
+        };
+        const auto below = [&](int d) {  // row c, column d
+            const long entry = row * nv + iv[d];
+            put(dq[entry], dot(F, p_ddot[d]) + dot(G, p_dot[d].ang));
+            put(dv[entry], dot(F, rate[d]) + dot(G, S[d].ang));
+            if constexpr (with_M) {
+                const T inertia = dot(S[d], F);
+                put(M[entry], inertia);
+                put(M[iv[d] * nv + row], inertia);
+            }
+        };
+        above(c, own_q);
+        if constexpr (with_M) put(M[row * nv + row], dot(S[c], F));
+        // Two passes, as the factors of both do not fit in the registers together. Within one joint the axes rotate
+        // with the body, which cancels the term of f.
+        int d = parent[c];
+        for (; d >= first; d = parent[d]) above(d, own_q);
+        for (; d >= 0; d = parent[d]) above(d, all_q);
+        for (d = parent[c]; d >= 0; d = parent[d]) below(d);
     }
 };
 

@@ -50,36 +50,36 @@ struct World {
     void mass_matrix(const ModelFor<T>& model, T* M) {
         gather(model);
         const long nv = model.nv;
-        if (model.mimic)
+        const int* iv = model.column_iv.data();
+        if (model.mimic) {
             for (long k = 0; k < nv * nv; ++k) M[k] = 0.0;
-        for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
-            const BodyFor<T>& body = model.bodies[i];
-            for (int c = body.column; c < body.column + dofs(body.kind); ++c) {
-                const Spatial<T> F = I[i] * S[c];
-                const long row = model.column_iv[c];
-                for_ancestors(model, i, c, [&](int d) {
-                    const long column = model.column_iv[d];
-                    const T value = dot(S[d], F);
-                    if (!model.mimic) {
-                        M[row * nv + column] = value;
-                        M[column * nv + row] = value;
-                    } else {
-                        M[row * nv + column] += value;
-                        if (d != c) M[column * nv + row] += value;
-                    }
-                });
-            }
+            for_pairs(model, [&](int c, int d, const T& value) {
+                M[iv[c] * nv + iv[d]] += value;
+                if (d != c) M[iv[d] * nv + iv[c]] += value;
+            });
+        } else {
+            for_pairs(model, [&](int c, int d, const T& value) {
+                M[iv[c] * nv + iv[d]] = value;
+                M[iv[d] * nv + iv[c]] = value;
+            });
         }
         for (long k = 0; k < nv; ++k) M[k * nv + k] += model.armature[k];
     }
 
-    // Calls f(d) for column c of body i, the earlier columns of that body, and all columns of its ancestors.
+    // Calls f(d) for column c, the earlier columns of its body, and all columns of its ancestors.
     template <class F>
-    static void for_ancestors(const ModelFor<T>& model, int i, int c, F&& f) {
-        for (int d = c; d >= model.bodies[i].column; --d) f(d);
-        for (int b = model.bodies[i].parent; b >= 0; b = model.bodies[b].parent) {
-            const BodyFor<T>& body = model.bodies[b];
-            for (int d = body.column + dofs(body.kind) - 1; d >= body.column; --d) f(d);
+    static void for_ancestors(const ModelFor<T>& model, int c, F&& f) {
+        const int* parent = model.column_parent.data();
+        for (int d = c; d >= 0; d = parent[d]) f(d);
+    }
+
+  private:
+    // Calls f(c, d, S_d^T I S_c) for each column c and each d of for_ancestors.
+    template <class F>
+    void for_pairs(const ModelFor<T>& model, F&& f) const {
+        for (int c = model.ncolumns - 1; c >= 0; --c) {
+            const Spatial<T> wrench = I[model.column_body[c]] * S[c];
+            for_ancestors(model, c, [&](int d) { f(c, d, dot(S[d], wrench)); });
         }
     }
 };

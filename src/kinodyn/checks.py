@@ -19,6 +19,7 @@ Item = TypeVar("Item")
 
 UNIT_TOLERANCE = 1e-6
 MANY = 5000  # numbers
+MAX_FILE_NAME = 255  # bytes of a file or folder; Linux, macOS and Windows have the same limit
 IS_FLOAT32: dict[object, bool] = {
     np.float32: True,
     "float32": True,
@@ -123,10 +124,13 @@ def with_attributes(what: str, value: object, described: str, *names: str) -> No
 
 
 def as_path(what: str, value: object) -> Path:
-    """Return the path of a file, or raise; a name with a null byte is none."""
+    """Return the path of a file, or raise; a name with a null byte, or longer than any system accepts, is none."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
         raise InputError(f"{what} must be the path of a file, got {shown(value)}")
-    return Path(value)
+    path = Path(value)
+    if any(len(part.encode(errors="surrogatepass")) > MAX_FILE_NAME for part in path.parts):
+        raise InputError(f"{what} must have names of at most {MAX_FILE_NAME} bytes, got {shown(value)}")
+    return path
 
 
 def number(what: str, value: ArrayLike) -> float:

@@ -166,6 +166,7 @@ def test_with_json_the_error_is_a_document_on_stdout(run: Run) -> None:
 def test_a_robot_that_cannot_walk_is_exit_code_1(run: Run) -> None:
     done = run("kinodyn walk panda")
     assert done.code == 1 and "does not have two legs" in done.err
+    assert "effort limit" not in done.err  # nor advice on a robot that cannot walk
 
 
 def test_an_unexpected_exception_is_reported_as_a_bug(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def test_a_grasped_cloud_is_covered_with_few_spheres(hand: kd.Robot) -> None:
 
     points = np.random.default_rng(0).uniform(-0.05, 0.05, (20_000, 3))
     cloud = kd.collision.PointCloud(points, 0.002)
-    spheres, overshoot = object_cover(cloud, 0.015)
+    spheres, overshoot = object_cover("cloud", cloud, 0.015)
     assert len(spheres) < len(points) / 5
     distances = np.linalg.norm(points[::50, None] - spheres[:, :3], axis=-1) + cloud.radius - spheres[:, 3]
     assert (distances.min(axis=1) <= 1e-12).all()

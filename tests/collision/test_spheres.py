@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,13 @@ def test_a_finer_resolution_gives_more_spheres_and_less_overshoot() -> None:
     coarse, fine = robot_spheres(robot, 0.03), robot_spheres(robot, 0.01)
     assert len(fine.fine) > len(coarse.fine)
     assert fine.overshoot[0].max < coarse.overshoot[0].median * 2
+
+
+@pytest.mark.parametrize("resolution", [10.0, 1e6, 1e60])
+def test_a_resolution_beyond_the_size_of_the_shape_gives_one_sphere_that_contains_it(resolution: float) -> None:
+    (sphere,) = robot_spheres(single(Shape("box", (0.1, 0.2, 0.3), np.eye(4))), resolution).fine
+    corners = np.array(list(itertools.product((-0.05, 0.05), (-0.1, 0.1), (-0.15, 0.15))))
+    assert np.linalg.norm(corners - sphere[:3], axis=-1).max() <= sphere[3] < 2.0
 
 
 @pytest.mark.parametrize("resolution", [0.0, -1.0, float("nan"), "fine"])

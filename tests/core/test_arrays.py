@@ -242,7 +242,9 @@ def test_results_larger_than_the_cache_are_written_completely(instruction_set: s
 
 @pytest.mark.parametrize("offset", range(8))
 @pytest.mark.parametrize("function", [D.mass_matrix, K.poses])
-def test_large_results_fill_unaligned_memory_exactly(function: Callable[..., Array], offset: int) -> None:
+def test_large_results_fill_unaligned_memory_exactly(
+    function: Callable[..., Array], offset: int, instruction_set: str
+) -> None:
     few = 48
     n = few * 32 + 3  # more bytes than from which the cache is bypassed, in packs of which the last is not full
     q, rows = states(few)[0], np.arange(n) % few
@@ -252,3 +254,12 @@ def test_large_results_fill_unaligned_memory_exactly(function: Callable[..., Arr
     function(ROBOT, q[rows], out=out)
     np.testing.assert_array_equal(out, small[rows])
     assert (memory[:offset] == 7.0).all() and (memory[offset + out.size :] == 7.0).all()
+
+
+@pytest.mark.parametrize("n", [1, 7, 60, 2000])
+def test_new_results_are_writable_arrays_and_large_ones_begin_at_a_cache_line(n: int) -> None:
+    M = D.mass_matrix(ROBOT, states(n)[0])
+    assert M.flags.c_contiguous and M.flags.writeable and M.shape == (n, NV, NV)
+    assert M.nbytes < 2**16 or M.ctypes.data % 64 == 0
+    M[...] = 1.0
+    assert M.sum() == M.size

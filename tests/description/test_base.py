@@ -13,6 +13,7 @@ from kinodyn.description.types import Description, Inertia, Joint, Link
 from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
+from kinodyn.spatial import as_quaternion, from_angle_axis, pose
 
 BODY = Inertia(1.0, np.zeros(3), np.eye(3))
 POSE = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -83,15 +84,27 @@ def test_a_robot_that_floats_already_is_left_as_it_is(root: Link) -> None:
     for base in ("floating", None):
         floating = with_base(scene, base)  # type: ignore[arg-type]
         assert floating.base == "floating"
-        assert (floating.links, floating.joints) == (scene.links, scene.joints)
-        assert floating.configurations == scene.configurations
+        assert floating.links == scene.links
+        (joint,) = floating.joints
+        assert (joint.name, joint.kind, joint.child, joint.damping) == ("free", "floating", "trunk", 0.5)
+
+
+def test_the_origin_of_a_floating_joint_moves_into_its_coordinates() -> None:
+    """q is the pose of the base in the world, as for every other floating base; named states stay where they were."""
+    scene = in_world()
+    placed = pose((1.0, 2.0, 3.0), from_angle_axis(0.7, np.array([0.6, 0.0, 0.8])))
+    robot = Robot(replace(scene, joints=(replace(scene.joints[0], T_parent_child=placed),)))
+    q = np.array([0.3, 0.2, 0.1, *as_quaternion(from_angle_axis(1.1, np.array([0.0, 1.0, 0.0])))])
+    np.testing.assert_allclose(kinematics.pose(robot, q, "trunk")[:3, 3], q[:3], atol=1e-12)
+    stand = kinematics.pose(robot, robot.configuration("stand"), "trunk")
+    np.testing.assert_allclose(stand, placed @ pose(POSE[:3]), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["fixed", "floating"])
 def test_a_table_or_a_ball_in_the_world_does_not_count_as_robot(kind: str) -> None:
     scene = in_world("floating", Joint("other", kind, "world", "thing"))  # type: ignore[arg-type]
     assert floating_joint(scene) is scene.joints[0]
-    assert with_base(scene, "floating").joints == scene.joints
+    assert [joint.name for joint in with_base(scene, "floating").joints] == ["free", "other"]
 
 
 @pytest.mark.parametrize(

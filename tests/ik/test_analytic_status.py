@@ -49,6 +49,21 @@ def test_a_target_at_the_first_axis_of_equal_links_is_singular_and_the_joint_sta
     np.testing.assert_allclose(found.nearest([0.7, 3.0]), [0.7, np.pi], atol=1e-7)
 
 
+@pytest.mark.parametrize("aligned", [0.0, np.pi])
+@pytest.mark.parametrize("name", ["ur5", "puma560"])
+def test_a_wrist_that_is_hardly_bent_is_reachable_at_the_angle_that_made_the_target(name: str, aligned: float) -> None:
+    """The cosine of a bend of 1e-8 is 1: the bend is found from its sine."""
+    robot = kd.load(name)
+    frame, q = robot.frame_names[-1], robot.random(600, seed=1)
+    bend = np.repeat([1e-9, 1e-8, 3e-8, 1e-7, 1e-6, 1e-5], 100)
+    q[:, 4] = aligned + np.tile([-1.0, 1.0], 300) * bend
+    found = analytic(robot, kd.kinematics.pose(robot, q, frame), frame, limits=False)
+    assert (found.status == "solved").all() and found.residual[found.valid].max() <= 1e-9
+    gap = found.q[..., 4] - q[:, None, 4]
+    gap -= 2.0 * np.pi * np.rint(gap / (2.0 * np.pi))
+    assert np.nanmin(np.abs(gap), axis=-1).max() < 1e-10
+
+
 def test_a_straight_wrist_keeps_the_free_joint_and_is_solved() -> None:
     robot = kd.load("puma560")
     frame, q = robot.frame_names[-1], robot.random(1000, seed=2)

@@ -51,6 +51,10 @@ def dies_once(x):
     return x
 
 
+def poisoned_and_dies_once(x):
+    return poisoned(dies_once(x))
+
+
 def scaled(x, gain, offsets=None):
     return gain * x if offsets is None else gain * x + offsets[0]
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 import functions
@@ -72,6 +72,47 @@ def test_workers_that_are_killed_do_not_change_a_byte(tmp_path):
 def test_a_shard_that_kills_its_workers_is_reported_and_the_rest_finishes(tmp_path):
     with local_client() as client:
         job = kd.jobs.map(functions.deadly, np.arange(20.0), out=tmp_path, engine=client, shard=5, retries=0)
+    assert job.status == "incomplete" and job.done == 3
+    assert list(job.failed) == [2] and "KilledWorker" in job.failed[2].error
+
+
+class BlamingExecutor(Executor):
+    """Runs what was submitted within a moment; all of it fails together, as shards of one dead worker may in Dask."""
+
+    def __init__(self):
+        self._batch, self._lock = [], threading.Lock()
+
+    def submit(self, function, /, *args):
+        future = Future()
+        with self._lock:
+            self._batch.append((future, function, args))
+            if len(self._batch) == 1:
+                threading.Timer(0.1, self._run).start()
+        return future
+
+    def _run(self):
+        with self._lock:
+            batch, self._batch = self._batch, []
+        deadly = any(args[2] == 2 for _, _, args in batch)  # the index of the shard
+        for future, function, args in batch:
+            if deadly:
+                future.set_exception(distributed.KilledWorker(f"shard {args[2]}", None, 3))
+            else:
+                future.set_result(function(*args))
+
+
+class BlamingClient:
+    status = "running"
+
+    def nthreads(self):
+        return {"tcp://127.0.0.1:1": 2}
+
+    def get_executor(self, pure):
+        return BlamingExecutor()
+
+
+def test_shards_that_went_down_with_another_one_are_computed(tmp_path):
+    job = kd.jobs.map(functions.positions, functions.PANDA.random(20), out=tmp_path, engine=BlamingClient(), shard=5)
     assert job.status == "incomplete" and job.done == 3
     assert list(job.failed) == [2] and "KilledWorker" in job.failed[2].error
 

@@ -105,11 +105,25 @@ def test_a_shard_that_kills_its_worker_is_found_and_the_rest_finishes(tmp_path):
     assert list(job.failed) == [2] and "died" in job.failed[2].error
 
 
-def test_a_worker_that_dies_once_is_replaced(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("retries", "shard"), [(2, 5), (0, 5), (0, 40)])
+def test_a_worker_that_dies_once_is_replaced(tmp_path, monkeypatch, retries, shard):
     monkeypatch.setenv("KINODYN_TEST_FLAG", str(tmp_path / "flag"))
-    job = kd.jobs.map(functions.dies_once, np.arange(40.0), out=tmp_path / "out", shard=5, workers=2)
+    job = kd.jobs.map(
+        functions.dies_once, np.arange(40.0), out=tmp_path / "out", shard=shard, retries=retries, workers=2
+    )
     assert (tmp_path / "flag").exists() and job.status == "complete"
     np.testing.assert_array_equal(job.read()["result"], np.arange(40.0))
+
+
+def test_the_manifest_of_failed_shards_does_not_depend_on_workers_that_died(tmp_path, monkeypatch):
+    monkeypatch.setenv("KINODYN_TEST_FLAG", str(tmp_path / "flag"))
+    manifests = []
+    for name in ("died", "lived"):  # the worker dies in the first job only
+        out, function = tmp_path / name, functions.poisoned_and_dies_once
+        job = kd.jobs.map(function, np.arange(40.0), out=out, shard=5, workers=2, retries=0)
+        assert job.status == "incomplete" and list(job.failed) == [2] and job.failed[2].attempts == 1
+        manifests.append((out / "manifest.json").read_bytes())
+    assert manifests[0] == manifests[1]
 
 
 SCRIPT = """

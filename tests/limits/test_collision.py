@@ -16,7 +16,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.spatial import from_euler, pose
 
 TURNED = from_euler([0.4, -0.7, 1.1])
-H = 1e-3
+H = 2.5e-4
 
 
 def rate(f: object) -> Array:

@@ -46,6 +46,18 @@ def test_euler_rates_matrix_gives_the_angular_velocity(order: str, reference: Re
     np.testing.assert_allclose(spatial.euler_rates(angles, omega, order, reference), rates, rtol=0, atol=1e-6)
 
 
+@in_both_axes
+def test_every_batch_shape_gives_the_rates_of_its_rotations(reference: Reference) -> None:
+    angles, omega = draw(2, 2, 2, 2, 3)
+    for function, arguments in ((spatial.euler_rates_matrix, (angles,)), (spatial.euler_rates, (angles, omega))):
+        whole = function(*arguments, reference=reference)
+        one_less = function(*(given[0] for given in arguments), reference=reference)
+        row = function(*(given[0, 0] for given in arguments), reference=reference)
+        single = function(*(given[0, 0, 0] for given in arguments), reference=reference)
+        for found, expected in ((one_less, whole[0]), (row, whole[0, 0]), (single, whole[0, 0, 0])):
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
 def test_euler_rates_of_zyx_agree_with_pinocchio() -> None:
     for yaw_pitch_roll in draw(5, 3):
         E = pinocchio.rpy.computeRpyJacobian(yaw_pitch_roll[::-1].copy(), pinocchio.LOCAL_WORLD_ALIGNED)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 import kinodyn as kd
 from kinodyn import tables
 from kinodyn.errors import InputError
+from kinodyn.tables.columns import check_size
 from kinodyn.tables.output import write_file, write_text
 
 
@@ -54,6 +56,43 @@ def test_a_small_file_with_a_huge_table_is_refused_before_it_is_read(tmp_path: P
             read(path, max_bytes=1_000_000)
     with pytest.raises(InputError, match="at most 1000000 are read"):
         kd.identification.read(path, kd.load("planar2r"), max_bytes=1_000_000)
+
+
+def test_the_default_limit_grows_with_the_file(tmp_path: Path) -> None:
+    small, large, huge = tmp_path / "small.npz", tmp_path / "large.npz", tmp_path / "huge.npz"
+    for path, size, allowed in ((small, 1, 2**28), (large, 2**26, 2**32), (huge, 2**27, 2**32)):
+        with open(path, "wb") as stream:
+            stream.truncate(size)
+        check_size(path, allowed, None)
+        with pytest.raises(InputError, match=f"at most {allowed} are read"):
+            check_size(path, allowed + 1, None)
+        check_size(path, allowed + 1, 2**40)
+
+
+def test_zeros_for_a_gigabyte_in_a_small_file_are_refused_without_being_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.npz"
+    content = b"\0" * 2**20
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for k in range(300):
+            archive.writestr(f"signal.{k}.npy", content)
+    tracemalloc.start()
+    for read in (tables.read, kd.Recording.load, lambda file: tables.read_npz(file, "a trajectory", ["signal.0"])):
+        with pytest.raises(InputError, match=r"zeros\.npz would unpack to 314572800 bytes"):
+            read(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10e6
+
+
+def test_an_array_that_declares_more_than_the_file_has_is_refused_before_memory_is_allocated(tmp_path: Path) -> None:
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (100000000, 2)}"
+    path = npz(tmp_path / "liar.npz", header, b"\0" * 800)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"liar\.npz: 'time' declares 1600000000 bytes; the file has 800"):
+        tables.read(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10e6
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet"])

@@ -47,7 +47,7 @@ def test_a_pendulum_on_the_boundary_of_the_one_step_region_ends_on_the_edge_of_t
                 xi = zmp + (xi - zmp) * np.exp(-omega * double / steps)
             margins.append(xi - n @ dcm)
         best = max(best, min(margins))
-    found = replanner(planner).one_step_margin(schedule, phase, dcm, side, double)
+    found = replanner(planner).one_step_margins(schedule, phase, dcm, side, [double])[0]
     assert found == pytest.approx(best, abs=1e-6)
 
 
@@ -56,7 +56,7 @@ def test_a_robot_that_is_pushed_aside_steps_with_the_foot_that_can_capture_it(pl
     for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False):
         dcm = 0.25 * np.array([np.cos(angle), np.sin(angle)])
         margins = {
-            side: own.one_step_margin(planner.schedule, phase, dcm, side, own.recovery_double_support)
+            side: own.one_step_margins(planner.schedule, phase, dcm, side, [own.recovery_double_support])[0]
             for side in ("left", "right")
         }
         step = own.recovery_step(planner.schedule, 0.0, dcm).steps[0]

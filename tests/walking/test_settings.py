@@ -55,7 +55,7 @@ def test_the_trunk_leans_on_steps_as_the_terrain_settings_say(body: Biped) -> No
             lifted=feet["left"],
             step=0,
             zmp=np.zeros((2, 2)),
-            soles=(),
+            placed_soles=(),
         )
         assert TerrainPosture(body, own).trunk_angles(phase)[1] == pytest.approx(lean)
 

@@ -15,7 +15,7 @@ from kinodyn.walking import Biped, ContactSchedule, GaitSettings, Planner
 from kinodyn.walking.biped import SIDES
 from kinodyn.walking.feasibility import require_strong
 from kinodyn.walking.reference import FootReference
-from kinodyn.walking.terrain_feasibility import quick_enough
+from kinodyn.walking.terrain_feasibility import takes_long_steps
 from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.terrain_swing import APEXES, HEIGHTS, SAMPLES, VERTICAL, TerrainSwings
 from kinodyn.walking.tracking import WholeBodyTracker
@@ -242,8 +242,8 @@ def test_slow_joints_take_short_steps(body: Biped) -> None:
     assert longest_step(planned(body, "slope:3", goal, quick=False)) <= short + 1e-9
 
 
-def test_joints_are_quick_enough_for_long_steps_by_their_velocity_limits(body: Biped) -> None:
-    assert quick_enough(Planner(body), 0.3)
+def test_joints_are_takes_long_steps_for_long_steps_by_their_velocity_limits(body: Biped) -> None:
+    assert takes_long_steps(Planner(body), 0.3)
     joints = [replace(joint, velocity=0.15 * joint.velocity) for joint in body.robot.description.joints]
     slow = Robot(replace(body.robot.description, joints=tuple(joints)))
-    assert not quick_enough(Planner(Biped.from_robot(slow)), 0.3)
+    assert not takes_long_steps(Planner(Biped.from_robot(slow)), 0.3)

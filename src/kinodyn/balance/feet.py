@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.balance.foot import Foot
-from kinodyn.balance.legs import STANDING, Legs, find_legs, links_of, moving_chain
+from kinodyn.balance.legs import STANDING, find_legs
 from kinodyn.balance.polygon import hull, simplified
 from kinodyn.balance.shapes import extreme_points
 from kinodyn.balance.soles import SoleSource, assumed_sole, sole_points, sole_rotation
+from kinodyn.balance.standing_links import Legs, links_of
 from kinodyn.checks import vector
 from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError, KinodynError, warn
@@ -190,11 +191,9 @@ def _foot(robot: Robot, legs: Legs, side: str, link: str, source: SoleSource, sh
     tilt = sole_rotation(placed, R_world_frame)
     T_level_frame = np.eye(4)
     T_level_frame[:3, :3] = tilt @ R_world_frame
-    origin = tilt @ (pose[link][:3, 3] - pose[frame][:3, 3])  # of the last joint, in level axes from the frame
-    if placed:
-        points = sole_points(placed, tilt, pose[frame][:3, 3])
-    else:
-        points = assumed_sole(_leg_length(robot, legs, link)) + origin
+    origin = tilt @ (legs.ankle(link) - pose[frame][:3, 3])  # of the last joint, in level axes from the frame
+    assumed = assumed_sole(_leg_length(legs, link)) + origin
+    points = sole_points(placed, tilt, pose[frame][:3, 3]) if placed else assumed
     height = float(points[:, 2].min())
     spread = float(np.ptp(points[:, :2], axis=0).max()) if len(points) > 1 else 0.0
     low = points[points[:, 2] <= height + max(SOLE_THICKNESS * spread, 1e-6)]
@@ -214,11 +213,9 @@ def _warn(robot: Robot, legs: Legs, what: str) -> None:
     warn(f"feet {feet} of {robot.name!r}: {what}")
 
 
-def _leg_length(robot: Robot, legs: Legs, link: str) -> float:
-    """Measure the length of the chain from the first joint that no other foot shares [m]."""
-    chains = [moving_chain(robot, foot) for foot in legs.feet]
-    shared = set(chains[0]).intersection(*chains[1:]) if len(chains) > 1 else set(chains[0][:1])
-    own = np.array([legs.pose[name][:3, 3] for name in moving_chain(robot, link) if name not in shared])
+def _leg_length(legs: Legs, link: str) -> float:
+    """Measure the length of the chain from the hip to the last joint of a leg [m]."""
+    own = np.array([legs.pose[joint.info.child][:3, 3] for joint in legs.limbs[link]]).reshape(-1, 3)
     return float(np.linalg.norm(np.diff(own, axis=0), axis=1).sum())
 
 

@@ -277,8 +277,9 @@ def largest_rectangle(corners: Array) -> Array:
 
     Searches over pairs of columns, between which the height is bounded by the outline at both.
     """
-    if len(corners) < 3:
-        return np.array([corners.min(axis=0), corners.max(axis=0)])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    if len(corners) < 3 or (len(corners) == 4 and ((corners == low) | (corners == high)).all()):
+        return np.array([low, high])
     x = np.unique(np.concatenate([corners[:, 0], np.linspace(corners[:, 0].min(), corners[:, 0].max(), 101)]))
     a, b = corners, np.roll(corners, -1, axis=0)
     upper = np.full(len(x), -np.inf)

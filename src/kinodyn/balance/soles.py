@@ -40,15 +40,34 @@ def sole_rotation(shapes: Placed, R_world_frame: Array) -> Array:
     -------
     (3, 3)
     """
-    up = np.array([0.0, 0.0, 1.0])
-    for _ in range(2):  # round shapes: the second time they are sampled around the normal found first
-        found = _flat_normal(_samples(shapes, up), up) if shapes else None
-        if found is None:
-            return _level(_upward_axis(R_world_frame))
-        up = found
+    up = sole_normal(shapes)
+    if up is None:
+        return _level(_upward_axis(R_world_frame))
     k = int(np.abs(R_world_frame.T @ up).argmax())
     axis = R_world_frame[:, k] * np.sign(R_world_frame[:, k] @ up)
     return _level(axis if axis @ up >= np.cos(SNAP_ANGLE) else up)
+
+
+def sole_normal(shapes: Placed, *, max_tilt: float = MAX_TILT) -> Array | None:
+    """Find the upward normal (3,) of the flat underside of shapes; None if there is none, as with a ball.
+
+    Parameters
+    ----------
+    shapes
+        Shapes of the foot with their poses.
+    max_tilt
+        Largest angle from the vertical [rad].
+
+    Returns
+    -------
+    (3,) or None
+    """
+    up: Array | None = np.array([0.0, 0.0, 1.0])
+    for _ in range(2):  # round shapes: the second time they are sampled around the normal found first
+        if not shapes or up is None:
+            return None
+        up = _flat_normal(_samples(shapes, up), up, max_tilt)
+    return up
 
 
 def sole_points(shapes: Placed, tilt: Array, origin: Array) -> Array:
@@ -84,7 +103,7 @@ def _samples(shapes: Placed, up: Array) -> Array:
     return np.unique(np.concatenate(points), axis=0)
 
 
-def _flat_normal(points: Array, up: Array) -> Array | None:
+def _flat_normal(points: Array, up: Array, max_tilt: float) -> Array | None:
     """Find the upward normal (3,) of the largest flat part of the underside of a hull; None if there is none."""
     try:
         hull = ConvexHull(points)
@@ -94,7 +113,7 @@ def _flat_normal(points: Array, up: Array) -> Array | None:
     corners = points[hull.simplices]
     areas = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     upwards = normals @ up
-    below = np.flatnonzero(upwards >= np.cos(MAX_TILT))
+    below = np.flatnonzero(upwards >= np.cos(max_tilt))
     if not len(below):
         return None
     size = float(np.ptp(points, axis=0).max())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby, pairwise
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,12 +25,13 @@ from kinodyn.description.types import Description
 from kinodyn.layouts import constant, layout
 from kinodyn.model.compile import BALL, FREE, REVOLUTE, REVOLUTE_ANY, Body, Tree, compile_tree
 from kinodyn.model.robot import Robot
-from kinodyn.threads import get_threads
+from kinodyn.threads import map_in_threads
 
-VERSION = "8"
+VERSION = "10"
 CELL_SIZE = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
 MAX_CELLS = 200  # along an axis
 MIN_TABLE, MAX_TABLE = 4_000, 40_000  # cells
+PARTS = 4  # of a table that are computed in parallel; the bounds depend on it
 MAX_AXES = int(constant("clearance_max_axes"))
 UNDECIDED, COLLIDING = constant("clearance_undecided"), constant("clearance_colliding")
 
@@ -82,16 +83,11 @@ class _TableBuilder:
         self.query = self._query()
 
     def tables(self) -> Tables:
-        axes = self._axes()
-        with ThreadPoolExecutor(get_threads()) as pool:
-            jobs = {
-                frozenset((self.spheres.links[i], self.spheres.links[k])): (
-                    (self.places[i].body, self.places[k].body),
-                    pool.submit(self._cells, index, axes[self.places[i].body, self.places[k].body]),
-                )
-                for index, (i, k) in enumerate(self.query.pairs)
-            }
-            return {pair: Table(bodies, axes[bodies], job.result()) for pair, (bodies, job) in jobs.items()}
+        axes, links = self._axes(), self.spheres.links
+        pairs = [frozenset((links[i], links[k])) for i, k in self.query.pairs]
+        bodies = [(self.places[i].body, self.places[k].body) for i, k in self.query.pairs]
+        cells = self._cells([axes[both] for both in bodies])
+        return {pair: Table(both, axes[both], found) for pair, both, found in zip(pairs, bodies, cells, strict=True)}
 
     def _near_pairs(self) -> Iterator[tuple[int, int]]:
         """Yield pairs of indices of links that must not touch, with few coordinates between them."""
@@ -151,24 +147,49 @@ class _TableBuilder:
             axis["step"] = max(high - low, 1e-9) / axis["count"]
         return axes
 
-    def _cells(self, pair: int, axes: NDArray[np.void]) -> Cells:
+    def _cells(self, axes: Sequence[NDArray[np.void]]) -> list[Cells]:
+        """Read the tables of all pairs; those that are not known are computed, in parts in parallel, and saved."""
+        keys = [self._key(pair, table_axes) for pair, table_axes in enumerate(axes)]
+        known = [_read(key, table_axes) for key, table_axes in zip(keys, axes, strict=True)]
+        missing = [pair for pair, cells in enumerate(known) if cells is None]
+        solids = {pair: [self.solids[self.spheres.links[k]] for k in self.query.pairs[pair]] for pair in missing}
+        parts = [(pair, part) for pair in missing for part in _divided(axes[pair])]
+        computed = map_in_threads(lambda job: _core.clearances(self.query, *job, *solids[job[0]]), parts)
+        numbered = zip((pair for pair, _ in parts), computed, strict=True)
+        for pair, found in groupby(numbered, key=lambda each: each[0]):
+            cells = known[pair] = np.concatenate([part for _, part in found])
+            save_table(keys[pair], cells.reshape(-1, cells.shape[-1]).astype(float))
+        return [cells for cells in known if cells is not None]
+
+    def _key(self, pair: int, axes: NDArray[np.void]) -> str:
         numbers = self.query.pairs[pair]
-        links = [self.spheres.links[k] for k in numbers]
-        triangles = [self.solids.triangles(link) for link in links]
-        key = content_key(VERSION, CELL_SIZE, axes.tobytes(), *triangles, *self._identity(numbers))
-        shape = tuple(axes["count"].tolist())
-        known = load_table(key, shape[-1])
-        if known is not None and known.size == math.prod(shape):
-            return np.ascontiguousarray(known, dtype=np.float32).reshape(shape)
-        cells = _core.clearances(self.query, pair, axes, *(self.solids[link] for link in links))
-        save_table(key, cells.reshape(-1, shape[-1]).astype(float))
-        return cells
+        triangles = [self.solids.triangles(self.spheres.links[k]) for k in numbers]
+        return content_key(VERSION, CELL_SIZE, axes.tobytes(), *triangles, *self._identity(numbers))
 
     def _identity(self, numbers: Iterable[int]) -> Iterator[bytes | str | float | Array]:
         """Yield the inputs of a table besides triangles and axes: the spheres and the joints between them."""
         yield from (_in_body(self.spheres, self.spheres.links[k], self.tree) for k in numbers)
         for body in _between(self.tree, *(self.places[k].body for k in numbers)):
             yield from (f"{body.kind} {body.iq}", body.scale, body.offset, body.R, body.p, body.axis)
+
+
+def _read(key: str, axes: NDArray[np.void]) -> Cells | None:
+    """Return the table that was saved under a key, None if there is none."""
+    shape = tuple(axes["count"].tolist())
+    known = load_table(key, shape[-1])
+    if known is None or known.size != math.prod(shape):
+        return None
+    return np.ascontiguousarray(known, dtype=np.float32).reshape(shape)
+
+
+def _divided(axes: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
+    """Yield the axes of parts of a table along its first axis, which are computed in parallel."""
+    ends = np.linspace(0, axes["count"][0], min(PARTS, axes["count"][0]) + 1).astype(int)
+    for first, last in pairwise(ends.tolist()):
+        part = axes.copy()
+        part["low"][0] += first * axes["step"][0]
+        part["count"][0] = last - first
+        yield part
 
 
 def _counts(cells: Array) -> list[int]:

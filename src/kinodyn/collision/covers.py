@@ -14,6 +14,7 @@ from kinodyn.collision.fitting import TESSELLATION, link_spheres
 from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.padding import Padding, padded_shape
 from kinodyn.collision.shapes import Box, HeightField, Mesh, PointCloud, Shape
+from kinodyn.errors import warn
 
 OVERSHOOT_FACTOR = 1.1  # factor on a measured overshoot, for the surface between its samples
 
@@ -25,9 +26,9 @@ class Cover(NamedTuple):
     overshoot: float
 
 
-def object_cover(shape: Shape, resolution: float, padding: Padding | None = None) -> Cover:
+def object_cover(name: str, shape: Shape, resolution: float, padding: Padding | None = None) -> Cover:
     """Return spheres of an object in its own frame."""
-    return padded_cover([LinkGeometry("", shape, np.eye(4))], resolution, padding or Padding())
+    return padded_cover([LinkGeometry(name, shape, np.eye(4))], resolution, padding or Padding())
 
 
 def padded_cover(parts: Sequence[LinkGeometry], resolution: float, padding: Padding) -> Cover:
@@ -47,6 +48,8 @@ def _cover(parts: Sequence[LinkGeometry], resolution: float) -> Cover:
         spheres = cloud_spheres(shape, resolution)
         return Cover(spheres, 2.0 * float((spheres[:, 3] - shape.radius).max()))
     fit = link_spheres(parts, resolution)
+    if message := fit.warning(parts, resolution):
+        warn(message)
     return Cover(fit.fine, overshoot_bound([part.shape for part in parts], fit.overshoot.max, resolution))
 
 

@@ -146,7 +146,9 @@ def _overshoots(robot: Robot, objects: Objects, resolution: float | None, paddin
         link: overshoot_bound(shapes[link], measured.max, own)
         for link, measured, own in zip(spheres.links, spheres.overshoot, spheres.resolutions, strict=True)
     }
-    bounds |= {thing.name: object_cover(thing.shape, resolution or RESOLUTION).overshoot for thing in objects}
+    bounds |= {
+        thing.name: object_cover(thing.name, thing.shape, resolution or RESOLUTION).overshoot for thing in objects
+    }
     if padding:
         for name, cover in padded_covers(robot, objects, padding, resolution).items():
             bounds[name] = max(bounds[name], cover.overshoot)

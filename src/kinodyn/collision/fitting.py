@@ -14,12 +14,13 @@ from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.mesh_repair import bends, facing_outwards, with_holes_closed
 from kinodyn.collision.shapes import PointCloud, Sphere
-from kinodyn.description.meshes import Faces, TriangleMesh, areas
+from kinodyn.collision.simplification import core_arrays, coverable
+from kinodyn.description.meshes import TriangleMesh, areas
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.layouts import constant
 
-VERSION = "5"  # of the fit; part of the key of cached spheres
+VERSION = "6"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
 MAX_OVERSHOOT = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh
@@ -49,6 +50,18 @@ class LinkSpheres(NamedTuple):
     coarse: Array
     bounding: Array
     overshoot: Overshoot
+    excess: float  # [m] by which cubes that were covered in place of a mesh may be outside of it; 0 without any
+
+    def warning(self, parts: Sequence[LinkGeometry], resolution: float) -> str | None:
+        """Return what to tell the user if cubes took the place of a mesh and the overshoot is above the resolution."""
+        if self.excess == 0.0 or self.overshoot.max <= resolution:
+            return None
+        files = ", ".join(dict.fromkeys(str(part.file) for part in parts if part.file is not None)) or "its mesh"
+        return (
+            f"{parts[0].link!r}: {files}: too many triangles, or long thin ones that overlap, for the fit of spheres: "
+            f"cubes that contain them are covered, and the spheres reach up to {1e3 * self.overshoot.max:.3g} mm "
+            f"beyond the mesh; simplify it or mesh it again"
+        )
 
 
 def link_spheres(parts: Sequence[LinkGeometry], resolution: float) -> LinkSpheres:
@@ -89,45 +102,44 @@ def _fitted(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], resol
     bounding = _core.enclosing_sphere(coarse)[0]
     exact = all(isinstance(part.shape, Sphere) for part in parts)
     overshoot = Overshoot(0.0, 0.0, 0.0) if exact else _overshoot([fit.solid for fit in fits], fine)
-    return LinkSpheres(fine[order], counts, coarse, bounding, overshoot)
+    excess = max(fit.excess for fit in fits)
+    beyond_mesh = Overshoot(*(distance + excess for distance in overshoot))
+    return LinkSpheres(fine[order], counts, coarse, bounding, beyond_mesh, excess)
 
 
 class _Fit(NamedTuple):
     spheres: Array
-    solid: TriangleMesh  # the surface to cover: the mesh, with holes that are too large closed
+    solid: TriangleMesh  # the surface that is covered: the mesh, with holes that are too large closed, or cubes
+    excess: float = 0.0  # of the cubes
 
 
 def _fit(part: LinkGeometry, mesh: TriangleMesh, resolution: float) -> _Fit:
     if isinstance(part.shape, Sphere):
         return _Fit(np.array([[*part.T_link_shape[:3, 3], part.shape.radius]]), mesh)
-    spheres = _cover(mesh, resolution)
-    closed = with_holes_closed(mesh)
+    fit, closed = _covered(mesh, resolution), with_holes_closed(mesh)
+    if closed is mesh or fit.excess > 0.0:
+        return fit
     finest = max(resolution, LEAST_RESOLUTION * math.sqrt(0.5 * areas(mesh.vertices, mesh.faces).sum()))
-    if closed is not mesh and _overshoot([mesh], spheres).max > MAX_OVERSHOOT * finest:
-        return _Fit(_cover(closed, resolution), closed)
-    return _Fit(spheres, mesh)
+    return _covered(closed, resolution) if _overshoot([mesh], fit.spheres).max > MAX_OVERSHOOT * finest else fit
 
 
-def _cover(mesh: TriangleMesh, resolution: float) -> Array:
-    outwards = facing_outwards(mesh)
-    return _core.fit_spheres(*_arrays(outwards), bends(outwards), resolution)
+def _covered(mesh: TriangleMesh, resolution: float) -> _Fit:
+    solid, excess = coverable(mesh, resolution)
+    outwards = facing_outwards(solid)
+    return _Fit(_core.fit_spheres(*core_arrays(outwards), bends(outwards), resolution), solid, excess)
 
 
 def _overshoot(meshes: Sequence[TriangleMesh], spheres: Array) -> Overshoot:
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
     faces = [mesh.faces + start for mesh, start in zip(meshes, starts[:-1], strict=True)]
     together = TriangleMesh(np.concatenate([mesh.vertices for mesh in meshes]), np.concatenate(faces))
-    return Overshoot(*_core.TriangleBvh(*_arrays(together)).overshoot(spheres))
-
-
-def _arrays(mesh: TriangleMesh) -> tuple[Array, Faces]:
-    return np.ascontiguousarray(mesh.vertices), np.ascontiguousarray(mesh.faces, dtype=np.int64)
+    return Overshoot(*_core.TriangleBvh(*core_arrays(together)).overshoot(spheres))
 
 
 def _to_table(spheres: LinkSpheres) -> Array:
-    """Return rows of five numbers: overshoot and number of coarse spheres; then all spheres with count or group."""
+    """Return rows of five numbers: overshoot, number of coarse spheres, excess; all spheres with count or group."""
     group = np.repeat(np.arange(len(spheres.counts)), spheres.counts)
-    head = np.array([[*spheres.overshoot, len(spheres.coarse), 0.0], [*spheres.bounding, 0.0]])
+    head = np.array([[*spheres.overshoot, len(spheres.coarse), spheres.excess], [*spheres.bounding, 0.0]])
     return np.concatenate(
         [head, np.column_stack([spheres.coarse, spheres.counts]), np.column_stack([spheres.fine, group])]
     )
@@ -135,7 +147,7 @@ def _to_table(spheres: LinkSpheres) -> Array:
 
 def _from_table(table: Array) -> LinkSpheres | None:
     """Return the spheres of a table, None if it does not contain what `_to_table` makes."""
-    if len(table) < 4 or not 1.0 <= table[0, 3] <= len(table) - 3:
+    if len(table) < 4 or not 1.0 <= table[0, 3] <= len(table) - 3 or table[0, 4] < 0.0:
         return None
     number = int(table[0, 3])
     bounding, coarse, fine = table[1, :4], table[2 : 2 + number, :4], table[2 + number :, :4]
@@ -143,8 +155,10 @@ def _from_table(table: Array) -> LinkSpheres | None:
     if not np.array_equal(np.repeat(np.arange(number), np.maximum(counts, 0).astype(int)), group):
         return None
     contained = _contains(bounding, coarse) and _contains(coarse[group.astype(int)], fine)
-    overshoot = Overshoot(*table[0, :3].tolist())
-    return LinkSpheres(fine, tuple(counts.astype(int).tolist()), coarse, bounding, overshoot) if contained else None
+    if not contained:
+        return None
+    overshoot, excess = Overshoot(*table[0, :3].tolist()), float(table[0, 4])
+    return LinkSpheres(fine, tuple(counts.astype(int).tolist()), coarse, bounding, overshoot, excess)
 
 
 def _contains(outer: Array, inner: Array) -> bool:

@@ -37,11 +37,14 @@ class LinkGeometry:
         The shape in its own frame.
     T_link_shape : (4, 4)
         Pose of the shape in the link.
+    file
+        The file of a mesh.
     """
 
     link: str
     shape: Shape
     T_link_shape: Array
+    file: Path | None = None
 
 
 @check_types
@@ -76,7 +79,7 @@ class _Reader:
 
     def read(self, description: types.Description) -> tuple[LinkGeometry, ...]:
         found = [
-            LinkGeometry(link.name, shape, written.T_link_shape)
+            LinkGeometry(link.name, shape, written.T_link_shape, written.mesh)
             for link in description.links
             for written in link.collisions
             if (shape := self._shape(link.name, written)) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from kinodyn.arrays import Array
 from kinodyn.collision.spheres import SphereSet
 from kinodyn.model.robot import Robot
 from kinodyn.progress import ProgressBar
-from kinodyn.threads import get_threads
+from kinodyn.threads import map_in_threads
 
 CHUNK = 2048
 STORED_CONFIGURATIONS = 50  # configurations with an overlap to store for each pair and chunk
@@ -43,12 +42,10 @@ def sampled_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[tuple[int
     table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
     starts = range(0, samples, CHUNK)
     bar, found = ProgressBar(True, samples, "configurations checked for self-collision"), []
-    with ThreadPoolExecutor(get_threads()) as pool:
-        for start, result in zip(
-            starts, pool.map(lambda k: _chunk(robot, spheres, table, q[k : k + CHUNK]), starts), strict=True
-        ):
-            found.append([(count, states + start, depths) for count, states, depths in result])
-            bar.update(min(start + CHUNK, samples))
+    chunks = map_in_threads(lambda k: _chunk(robot, spheres, table, q[k : k + CHUNK]), starts)
+    for start, result in zip(starts, chunks, strict=True):
+        found.append([(count, states + start, depths) for count, states, depths in result])
+        bar.update(min(start + CHUNK, samples))
     bar.close()
     return [_merged(q, list(parts)) for parts in zip(*found, strict=True)]
 

@@ -10,11 +10,14 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.fitting import placed_triangles
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.simplification import searchable
+from kinodyn.description.meshes import TriangleMesh
 from kinodyn.description.types import Description
 from kinodyn.model.compile import compile_tree
 from kinodyn.model.robot import Robot
 
 TOLERANCE = 1e-3  # [m] of the triangles of round shapes, which contain them
+RESOLUTION = 0.015  # [m] of cubes that take the place of triangles: four of them
 
 _KNOWN: WeakKeyDictionary[Description, LinkSolids] = WeakKeyDictionary()
 
@@ -38,7 +41,7 @@ class LinkSolids:
 
     def __getitem__(self, link: str) -> _core.Solid:
         if link not in self._solids:
-            self._solids[link] = _core.make_solid(self.triangles(link))
+            self._solids[link] = _core.make_solid(_searchable(self.triangles(link)))
         return self._solids[link]
 
     def relative_poses(self, first: str, second: str, poses: Array) -> Array:
@@ -56,6 +59,13 @@ class LinkSolids:
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = self.places[link].R, self.places[link].p
         return T
+
+
+def _searchable(corners: Array) -> Array:
+    """Return the triangles (n, 9), or those around cubes that contain them if searches would take too long."""
+    mesh = TriangleMesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+    found = searchable(mesh, RESOLUTION).mesh
+    return corners if found is mesh else found.vertices[found.faces].reshape(-1, 9)
 
 
 def link_solids(robot: Robot) -> LinkSolids:

@@ -93,7 +93,7 @@ def make_form(
         _Part(
             thing.name,
             _place(places, thing),
-            object_cover(thing.shape, resolution or RESOLUTION).spheres,
+            object_cover(thing.name, thing.shape, resolution or RESOLUTION).spheres,
             min(shrink, 0.0),
             0.0,
         )
@@ -142,7 +142,7 @@ def padded_covers(robot: Robot, objects: Objects, padding: LinkPadding, resoluti
     }
     held = {thing.name: (thing.shape, padding.of(str(thing.attached_to))) for thing in objects}
     return found | {
-        name: object_cover(shape, resolution or RESOLUTION, own)
+        name: object_cover(name, shape, resolution or RESOLUTION, own)
         for name, (shape, own) in held.items()
         if own != Padding()
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -16,12 +15,13 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, copied_on_access
 from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
 from kinodyn.collision.geometry import robot_geometry
+from kinodyn.description.messages import one_warning, warn
 from kinodyn.description.types import Description
 from kinodyn.display import displayed
 from kinodyn.errors import unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.progress import ProgressBar
-from kinodyn.threads import get_threads
+from kinodyn.threads import map_in_threads
 
 RESOLUTION = 0.015  # [m] the median overshoot is about three quarters of it
 
@@ -115,15 +115,16 @@ def _compute(robot: Robot, resolution: float | Resolutions, progress: bool) -> S
     groups = [(link, list(parts)) for link, parts in groupby(robot_geometry(robot), key=lambda part: part.link)]
     resolutions = resolution if isinstance(resolution, tuple) else (resolution,) * len(groups)
     bar, done = ProgressBar(progress, max(len(groups), 1), "links with collision spheres"), list[_Work]()
-    with ThreadPoolExecutor(get_threads()) as pool:
-        jobs = [
-            (link, pool.submit(link_spheres, parts, own))
-            for (link, parts), own in zip(groups, resolutions, strict=True)
-        ]
-        for link, job in jobs:
-            done.append(_Work(link, job.result()))
-            bar.update(len(done))
+    for (link, _), spheres in zip(
+        groups, map_in_threads(link_spheres, [parts for _, parts in groups], resolutions), strict=True
+    ):
+        done.append(_Work(link, spheres))
+        bar.update(len(done))
     bar.close()
+    with one_warning(robot.description.source or robot.name):
+        for (_, parts), work, own in zip(groups, done, resolutions, strict=True):
+            if message := work.spheres.warning(parts, own):
+                warn(f"link {message}", None)
     return _assembled(done, resolutions)
 
 

@@ -45,15 +45,18 @@ def patch(contact: Contact, normal: Array) -> Patch:
     if length < 1e-6:  # all in one place
         single = Contact(contact.frame, kind="point", point=middle, friction=contact.friction)
         return patch(single, normal)
-    directions, sizes = np.linalg.svd(away)[2], np.linalg.svd(away, compute_uv=False)
+    _, sizes, directions = np.linalg.svd(away)
     if sizes[1] <= 1e-6 * sizes[0]:
         mask, R = LINE_DIRECTIONS, _axes(normal, directions[0])
     else:
         sole = directions[2] if directions[2] @ normal > 0 else -directions[2]
         mask, R = SURFACE, _axes(sole, None)
     corners = (away @ R / length).round(12)
-    cone = _hull(corners.tobytes(), round(float(mu), 12), mask == LINE_DIRECTIONS)
-    return Patch(mask=mask, p=middle, R=R, length=length, cone=cone)
+    closed_form = _rectangle_cone(corners, float(mu))
+    if closed_form is not None:
+        return Patch(mask=mask, p=middle, R=R, length=length, cone=closed_form)
+    facets = _hull(corners.tobytes(), round(float(mu), 12), mask == LINE_DIRECTIONS)
+    return Patch(mask=mask, p=middle, R=R, length=length, cone=facets)
 
 
 def _axes(z: Array, x: Array | None) -> Array:
@@ -66,13 +69,34 @@ def _axes(z: Array, x: Array | None) -> Array:
     return np.stack([own, np.cross(z, own), z], axis=1)
 
 
+def _rectangle_cone(corners: Array, mu: float) -> Array | None:
+    """Return the rows of a rectangle of corners (4, 3) along the axes, around the origin; None for other shapes.
+
+    They are the 16 of S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots:
+    closed-form formulae of the contact wrench cone for rectangular support areas", 2015, (15) to (20). A controller
+    reshapes contacts in the tick of a touchdown, in which `_hull` would take too long.
+    """
+    x, y = np.abs(corners[0, :2]).tolist()
+    around = {(x, y), (x, -y), (-x, y), (-x, -y)}
+    if len(corners) != 4 or not x or not y or corners[:, 2].any() or {(a, b) for a, b, _ in corners.tolist()} != around:
+        return None
+    signs = (1.0, -1.0)
+    rows: list[tuple[float, ...]] = []
+    rows += [row for s in signs for row in ((s, 0, -mu, 0, 0, 0), (0, s, -mu, 0, 0, 0))]  # friction
+    rows += [row for s in signs for row in ((0, 0, -y, s, 0, 0), (0, 0, -x, 0, s, 0))]  # centre of pressure
+    turn = -mu * (x + y)
+    rows += [(a * y, b * x, turn, s * a * mu, s * b * mu, s) for a in signs for b in signs for s in signs]
+    found = np.array(rows)
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    found.flags.writeable = False
+    return found
+
+
 @lru_cache(maxsize=256)
 def _hull(corner_bytes: bytes, mu: float, line: bool) -> Array:
     """Compute the facets of all wrenches that forces in pyramids at these corners (n, 3) add up to.
 
-    Wrenches of normal force 1 are the convex hull of those of the pyramids' edges; its facets are the rows. For a
-    rectangle they are the 16 of S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots:
-    closed-form formulae of the contact wrench cone for rectangular support areas", 2015.
+    Wrenches of normal force 1 are the convex hull of those of the pyramids' edges; its facets are the rows.
     """
     corners = np.frombuffer(corner_bytes).reshape(-1, 3)
     edges = np.array([[x, y, 1.0] for x in (mu, -mu) for y in (mu, -mu)])

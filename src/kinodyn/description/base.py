@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from kinodyn.argument_types import check_types
+from kinodyn.arrays import Array
 from kinodyn.checks import one_of
 from kinodyn.description.free_name import free_name
 from kinodyn.description.types import Description, Joint, Link
 from kinodyn.description.virtual_base import virtual_base, with_floating_joint
+from kinodyn.spatial import as_quaternion, from_quaternion, pose
 
 Base = Literal["fixed", "floating"]
 
@@ -37,7 +41,8 @@ def with_base(description: Description, base: Base | None = None) -> Description
         "floating": the robot moves freely in the world; unless it already does, a floating joint `root_joint` is added:
         in place of the fixed joint between a massless root `world` and the robot, in place of three prismatic and three
         revolute joints that move it freely (`virtual_base`), or from a new link `world` (`universe` if that name is
-        taken) to the old root. "fixed": floating joints from a massless root to the robot become fixed. None: as in
+        taken) to the old root. An origin of the floating joint is moved into its coordinates: they are the pose of the
+        base in the world. "fixed": floating joints from a massless root to the robot become fixed. None: as in
         the description.
 
     Returns
@@ -48,7 +53,7 @@ def with_base(description: Description, base: Base | None = None) -> Description
     check_base(base)
     is_floating = floating_joint(description) is not None
     if base == "floating" or (base is None and (is_floating or description.base == "floating")):
-        floating = _floating_joint_first(description) if is_floating else _add_floating_joint(description)
+        floating = _with_base_in_world(description) if is_floating else _add_floating_joint(description)
         return replace(_without_missing_joints(floating), base="floating")
     fixed = _fix_floating_joints(description) if base == "fixed" else description
     return replace(_without_missing_joints(fixed), base="fixed")
@@ -72,12 +77,29 @@ def floating_joint(description: Description) -> Joint | None:
     return floating[0] if floating and others_fixed else None
 
 
-def _floating_joint_first(description: Description) -> Description:
-    """Put the floating joint before all others: q and v of a floating base start with its coordinates."""
+def _with_base_in_world(description: Description) -> Description:
+    """Put the floating joint before all others, without an origin: q starts with the pose of the base in the world."""
     first = floating_joint(description)
-    if first is None or description.joints[0] is first:
+    if first is None:
         return description
-    return replace(description, joints=(first, *(joint for joint in description.joints if joint is not first)))
+    T = first.T_parent_child
+    if np.array_equal(T, np.eye(4)):
+        others = (joint for joint in description.joints if joint is not first)
+        return description if description.joints[0] is first else replace(description, joints=(first, *others))
+    placed = {label: _placed(positions, first.name, T) for label, positions in description.configurations.items()}
+    centred = replace(first, T_parent_child=np.eye(4))
+    joints = (centred, *(joint for joint in description.joints if joint is not first))
+    return replace(description, joints=joints, configurations=placed)
+
+
+def _placed(positions: Mapping[str, tuple[float, ...]], name: str, T: Array) -> dict[str, tuple[float, ...]]:
+    """Return a configuration with the pose of a floating joint, if it has one, moved by a pose (4, 4)."""
+    if name not in positions:
+        return dict(positions)
+    x, y, z, *quaternion = positions[name]
+    moved = T @ pose((x, y, z), from_quaternion(quaternion))
+    values = (*map(float, moved[:3, 3]), *map(float, as_quaternion(moved[:3, :3])))
+    return {**positions, name: values}
 
 
 def _joints_of_massless_root(description: Description) -> Iterator[Joint]:

@@ -24,7 +24,7 @@ def read(
     robot: Robot,
     *,
     columns: Mapping[str, str] | None = None,
-    max_bytes: int = tables.MAX_BYTES,
+    max_bytes: int | None = None,
 ) -> Measurements:
     """Read measurements of a robot from a file.
 
@@ -40,8 +40,9 @@ def read(
     robot : Robot
     columns : mapping of str -> str, optional
         Names in the file and those above: {"t": "time", "motor_1_torque": "tau.joint1"}.
-    max_bytes : int
-        Size that the file may unpack to; a small file can contain a huge table.
+    max_bytes : int, optional
+        Size that the file may unpack to. By default 64 times its own size, but at least 256 MiB and
+        at most 4 GiB: a small file can contain a huge table.
 
     Returns
     -------

@@ -51,7 +51,12 @@ def _local(distributed: Any, workers: int) -> Iterator[Engine]:
     with (
         _worker_settings(),
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            # the scheduler has an HTTP server even so: on any free port, for other clusters may run on this machine
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -69,8 +74,15 @@ def _worker_settings() -> AbstractContextManager[object]:
 
 
 def _connected(client: Any, workers: int | None) -> Engine:
+    killed = import_module("distributed").KilledWorker
     count: Callable[[], int] = (lambda: workers) if workers is not None else _Count(client)
-    return Engine(client.get_executor(pure=False), count, lost=lambda: _connection_failure(client), single_thread=True)
+    return Engine(
+        client.get_executor(pure=False),
+        count,
+        lost=lambda: _connection_failure(client),
+        worker_died=lambda error: isinstance(error, killed),
+        single_thread=True,
+    )
 
 
 def _connection_failure(client: Any) -> str:

@@ -63,7 +63,8 @@ def map(
     workers
         Number of workers; by default one for each core.
     retries
-        How often a shard is retried after an error or after its worker died.
+        How often a shard is retried after an error, or after its worker died while it was the only one in flight; in
+        that case at least once.
     parameters
         JSON values that the results depend on, such as the name of a robot. They are recorded; a folder with results
         for other values raises an error.

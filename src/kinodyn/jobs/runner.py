@@ -18,6 +18,7 @@ from kinodyn.progress import ProgressBar
 
 SAVE_INTERVAL = 2.0  # [s] between updates of the manifest
 POLL_INTERVAL = 0.5  # [s] between looks at the engine while no shard ends
+MIN_DEATHS = 2  # of workers by which a shard fails, even without retries: one may be killed for another reason
 
 
 class Runner:
@@ -47,7 +48,8 @@ class Runner:
         self.done: set[int] = set()
         self.failed: dict[int, ShardFailure] = {}
         self.reason = ""
-        self._attempts: dict[int, int] = {}
+        self._attempts: dict[int, int] = {}  # calls of the function, but those cut off by the death of a worker
+        self._deaths: dict[int, int] = {}  # of workers while a shard was in flight alone
         self._in_flight: dict[Future[Outcome], int] = {}
         self._suspects: set[int] = set()  # shards in flight when a worker died
         self._computed, self._saved = 0, time.monotonic()
@@ -98,18 +100,24 @@ class Runner:
     def _collect(self) -> None:
         finished, _ = wait(self._in_flight, timeout=POLL_INTERVAL, return_when=FIRST_COMPLETED)
         broken: BaseException | None = None
+        alone = len(self._in_flight) == 1
         for future in finished:
             index = self._in_flight.pop(future)
             error = _error(future)
             if isinstance(error, CancelledError):  # not by us: the connection to a scheduler was lost
                 self._attempts[index] -= 1
                 self._queue.append(index)
-            elif isinstance(error, BrokenExecutor):
-                broken = error
+            elif error is not None and self.engine.worker_died(error):
+                if isinstance(error, BrokenExecutor):
+                    broken = error
                 self._suspects.add(index)
-                self._retry(index, ShardFailure(f"its worker died: {error}", "", self._attempts[index]))
+                self._attempts[index] -= 1
+                self._deaths[index] = self._deaths.get(index, 0) + alone
+                failure = ShardFailure(f"its worker died: {type(error).__name__}: {error}", "", self._deaths[index])
+                self._retry(index, failure, max(self.retries, MIN_DEATHS - 1))
             elif error is not None:
-                self._retry(index, ShardFailure(f"{type(error).__name__}: {error}", "", self._attempts[index]))
+                failure = ShardFailure(f"{type(error).__name__}: {error}", "", self._attempts[index])
+                self._retry(index, failure, self.retries)
             else:
                 self._finish(future.result())
         self.reason = self.reason or self.engine.lost()
@@ -123,15 +131,16 @@ class Runner:
         if outcome.fatal:
             self.reason = outcome.error
         elif outcome.error:
-            self._retry(index, ShardFailure(outcome.error, outcome.trace, self._attempts[index]))
+            failure = ShardFailure(outcome.error, outcome.trace, self._attempts[index])
+            self._retry(index, failure, self.retries)
         else:
             first, last = self.job.bounds(index)
             self._computed += last - first
             self._suspects.discard(index)
             self.done.add(index)
 
-    def _retry(self, index: int, failure: ShardFailure) -> None:
-        if failure.attempts > self.retries:
+    def _retry(self, index: int, failure: ShardFailure, retries: int) -> None:
+        if failure.attempts > retries:
             self.failed[index] = failure
             self._suspects.discard(index)
         else:
@@ -144,6 +153,7 @@ class Runner:
             return
         for future, index in self._in_flight.items():
             future.cancel()
+            self._attempts[index] -= 1
             self._suspects.add(index)
             self._queue.append(index)
         self._in_flight.clear()

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from kinodyn import tables
 from kinodyn.arrays import Array
+from kinodyn.checks import as_path
 from kinodyn.errors import InputError
 from kinodyn.recording.body import RecordedBody
 
@@ -23,7 +24,7 @@ CONSTANT = {"limits": "limit", "terrain": "terrain"}
 
 def is_bag(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is that of a ROS 2 bag: an .mcap or .db3 file, or a folder, which has no suffix."""
-    file = Path(path)
+    file = as_path("path", path)
     return file.suffix in (".mcap", ".db3", "") or file.is_dir()
 
 
@@ -45,7 +46,7 @@ def _body(body: RecordedBody | None) -> dict[str, Any]:
     return {} if body is None else {"body": body.to_json()}
 
 
-def load(path: str | os.PathLike[str], build: Callable[..., T], max_bytes: int) -> T:
+def load(path: str | os.PathLike[str], build: Callable[..., T], max_bytes: int | None) -> T:
     """Read the fields of a recording and pass them to `build`; see `Recording.load`."""
     file = Path(path)
     columns, metadata = tables.read(file, suffixes=(".npz", ".parquet"), max_bytes=max_bytes)

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import tables
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import list_of, number, one_of, reals
@@ -288,7 +287,7 @@ class Recording:
         *,
         robot: Robot | None = None,
         topics: Mapping[str, str] | None = None,
-        max_bytes: int = tables.MAX_BYTES,
+        max_bytes: int | None = None,
     ) -> Recording:
         """Read a recording from a file; nothing in it is unpickled or executed.
 
@@ -302,8 +301,9 @@ class Recording:
             `save` wrote, otherwise those of the messages.
         topics : dict, optional
             For bags: names of topics other than {"joint_states": "/joint_states", "odometry": "/odom", "tf": "/tf"}.
-        max_bytes : int
-            Size that a .npz or .parquet file may unpack to; a small file can contain a huge table.
+        max_bytes : int, optional
+            Size that a .npz or .parquet file may unpack to. By default 64 times its own size, but at least 256 MiB and
+            at most 4 GiB: a small file can contain a huge table.
 
         Returns
         -------

@@ -16,8 +16,11 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot
-from kinodyn.balance.legs import chain_ends, find_knee, find_legs, fixed_links, ground_shapes, links_of, moving_chain
+from kinodyn.balance.knees import find_knee
+from kinodyn.balance.legs import find_legs
+from kinodyn.balance.limbs import chain_ends, fixed_links, moving_chain
 from kinodyn.balance.shapes import extreme_points
+from kinodyn.balance.standing_links import ground_shapes, links_of
 from kinodyn.errors import DescriptionError, KinodynError
 from kinodyn.model.compile import Place, compile_tree
 from kinodyn.model.robot import Robot

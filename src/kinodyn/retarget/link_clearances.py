@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,8 +27,15 @@ FAR = 1.0  # [m] beyond which distances are not measured
 
 Touching = list[tuple[int, int]]  # frame, pair of links
 
-_LEVELS: WeakKeyDictionary[Robot, Array] = WeakKeyDictionary()
-_CARRIERS: WeakKeyDictionary[Robot, NDArray[np.int32]] = WeakKeyDictionary()
+_PAIRS: WeakKeyDictionary[Robot, _Pairs] = WeakKeyDictionary()
+
+
+class _Pairs(NamedTuple):
+    """Pairs of links of a robot, as they are numbered in its distances of spheres."""
+
+    levels: Array  # (pairs,): distances of spheres at which they are taken to touch [m]
+    carriers: NDArray[np.int32]  # (pairs,): those between the same two moving bodies have the same number
+    contacts: NDArray[np.intp]  # number of each pair of `SelfContacts`
 
 
 def touching_levels(query: DistanceQuery, body: Body, touching: NDArray[np.intp]) -> Array:
@@ -45,11 +53,9 @@ def touching_levels(query: DistanceQuery, body: Body, touching: NDArray[np.intp]
     touching
         Pairs whose shapes touch in the upright posture.
     """
-    if body.robot not in _LEVELS:
-        upright = np.array(_core.pair_distances(query.robot, query.core, body.q, FAR))
-        upright[touching] = 0.0
-        _LEVELS[body.robot] = np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds[:-1])
-    return _LEVELS[body.robot]
+    upright = np.array(_core.pair_distances(query.robot, query.core, body.q, FAR))
+    upright[touching] = 0.0
+    return np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds[:-1])
 
 
 class LinkClearances:
@@ -73,14 +79,11 @@ class LinkClearances:
         self._query: DistanceQuery = distance_query(body.robot, EMPTY)
         self._contacts = self_contacts(body.robot)
         self.names = self._query.names
-        number = {frozenset(pair): k for k, pair in enumerate(self.names)}
-        self._number = np.array([number[frozenset(pair)] for pair in self._contacts.names], dtype=np.intp)
-        upright = self._number[self._contacts.touching(body.q[None])[1]]
-        self._levels = touching_levels(self._query, body, upright)[None]
         self._dofs = np.ascontiguousarray(body.v, dtype=np.int32)
-        if body.robot not in _CARRIERS:
-            _CARRIERS[body.robot] = self._moving_bodies(body)
-        self._carriers = _CARRIERS[body.robot]
+        if body.robot not in _PAIRS:
+            _PAIRS[body.robot] = self._find_pairs(body)
+        levels, self._carriers, self._number = _PAIRS[body.robot]
+        self._levels = levels[None]
 
     def touching(self, q: Array, at: NDArray[np.intp]) -> Touching:
         """List (frame, pair) of the links whose shapes touch, at frames `at` of q (frames, nq)."""
@@ -158,6 +161,12 @@ class LinkClearances:
     def _overlaps(self, q: Array) -> Array:
         """Return the distances (..., pairs) of spheres that overlap at q (..., nq) [m], 0 of others."""
         return np.asarray(_core.pair_distances(self.robot, self._query.core, q, 0.0))
+
+    def _find_pairs(self, body: Body) -> _Pairs:
+        number = {frozenset(pair): k for k, pair in enumerate(self.names)}
+        contacts = np.array([number[frozenset(pair)] for pair in self._contacts.names], dtype=np.intp)
+        upright = contacts[self._contacts.touching(body.q[None])[1]]
+        return _Pairs(touching_levels(self._query, body, upright), self._moving_bodies(body), contacts)
 
     def _moving_bodies(self, body: Body) -> NDArray[np.int32]:
         """Number the pairs (pairs,): those between the same two bodies, if other joints stay, share a number.

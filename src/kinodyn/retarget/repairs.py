@@ -72,7 +72,7 @@ def repaired(solver: ClipSolver, q: Array) -> tuple[Array, Touching]:
     best: _Candidate | None = None
     touching, before = Touching(), np.full_like(q, np.nan)
     for attempt in range(MAX_REPAIRS + 1):
-        moved = np.any(q != before, axis=1)
+        moved = np.any(q[:, 7:] != before[:, 7:], axis=1)  # links do not touch because of the base
         touching = [entry for entry in touching if not moved[entry[0]]]
         touching += solver.clearances.touching(q, np.flatnonzero(moved))
         before = q

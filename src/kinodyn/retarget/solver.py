@@ -103,7 +103,7 @@ class ClipSolver:
         self.no_weight = np.zeros(self.padded)
         self.balance = np.zeros(self.frames) if balance is None else balance
         self.clearances = LinkClearances(body, self.padded)
-        self.gradient = np.zeros((self.padded // PACK, ROWS, len(self.dofs), PACK))
+        self.gradient = np.zeros((self.padded // PACK, ROWS, len(self.dofs), PACK), dtype=np.float32)
         self.bound = np.full((ROWS, self.padded), UNUSED)
         self.above = np.ones(len(targets.points.bodies), dtype=bool)
         self.above[2 * CORNERS : 2 * CORNERS + len(targets.names)] = False
@@ -179,7 +179,8 @@ class ClipSolver:
         )
         gradient, bound = self.gradient, self.bound
         if base_only:
-            gradient, bound = np.zeros((self.padded // PACK, 0, len(dofs), PACK)), self.bound[:0]
+            gradient = np.zeros((self.padded // PACK, 0, len(dofs), PACK), dtype=np.float32)
+            bound = self.bound[:0]
         points = self.targets.points
         _core.retarget(
             self.robot,

@@ -32,6 +32,7 @@ from kinodyn.sim.mujoco_settings import MujocoSettings
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 
 MIN_OVERLAP = 1e-3  # [m] of two links beyond which their shapes are wrong
+HULL_GAP = 5e-3  # [m] between two bodies, one of them the convex hull of a mesh, up to which they overlap
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +117,20 @@ def _overlapping(robot: Robot, model: mj.MjModel, q: Array) -> tuple[tuple[str, 
     """List the pairs of bodies of the robot that overlap in a configuration, and the pairs next to them.
 
     A forearm whose shape overlaps the hip cannot tell where the hand touches it: for each pair that overlaps, the
-    bodies that a joint connects to one of them do not collide with the other one either.
+    bodies that a joint connects to one of them do not collide with the other one either. MuJoCo collides the convex
+    hulls of meshes, which are larger than these: two bodies that they bring close together count as overlapping.
     """
-    data = mj.MjData(model)
+    data, margins = mj.MjData(model), model.geom_margin.copy()
+    meshes = model.geom_type == mj.mjtGeom.mjGEOM_MESH
+    model.geom_margin[meshes] = np.maximum(margins[meshes], HULL_GAP)
     data.qpos[:] = convert.mujoco(robot, model).q_to(q)
     mj.mj_forward(model, data)
+    model.geom_margin[:] = margins
     found = set()
     for contact in data.contact:
         first, second = (int(model.geom_bodyid[geom]) for geom in contact.geom)
-        if contact.dist < -MIN_OVERLAP and model.body_weldid[first] and model.body_weldid[second]:
+        gap = HULL_GAP if meshes[contact.geom].any() else -MIN_OVERLAP
+        if contact.dist < gap and model.body_weldid[first] and model.body_weldid[second]:
             found |= {(first, second)}
             found |= {(first, other) for other in _neighbours(model, second)}
             found |= {(second, other) for other in _neighbours(model, first)}

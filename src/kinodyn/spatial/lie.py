@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import atan2, cos, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from scipy.spatial.transform import Rotation
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, as_rotation, numbers
 from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
+
+SMALL_ANGLE = 1e-3  # [rad] below which a series of three terms is exact to rounding
 
 # `as_rotation` validates matrices; SciPy 1.17 and later validates them again, which takes ten times the conversion.
 _CHECKED: dict[str, Any] = {"assume_valid": True} if NumpyVersion(scipy_version) >= "1.17.0" else {}
@@ -103,12 +106,57 @@ def log(pose: MatrixLike) -> Array:
 
 def exp_rotation_vector(phi: Array) -> Array:
     """Return `exp3` without validation."""
+    if phi.ndim == 1:
+        return exp_one(phi)
     return through_scipy(phi, 1, (3, 3), lambda flat: Rotation.from_rotvec(flat).as_matrix())
 
 
 def log_rotation(R: Array) -> Array:
     """Return `log3` without validation."""
+    if R.ndim == 2:
+        return log_one(R)
     return through_scipy(R, 2, (3,), lambda flat: rotation_of(flat).as_rotvec())
+
+
+def exp_one(phi: Array) -> Array:
+    """Return the rotation (3, 3) of one rotation vector (3,), by a unit quaternion in plain floats."""
+    x, y, z = phi.tolist()
+    squared = x * x + y * y + z * z
+    angle = sqrt(squared)
+    scale = 0.5 - squared / 48.0 + squared * squared / 3840.0 if angle < SMALL_ANGLE else sin(0.5 * angle) / angle
+    w, x, y, z = cos(0.5 * angle), scale * x, scale * y, scale * z
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def log_one(R: Array) -> Array:
+    """Return the rotation vector (3,) of one rotation (3, 3), by the quaternion of largest pivot in plain floats.
+
+    S. W. Shepperd, "Quaternion from rotation matrix", 1978.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    trace = a + e + i
+    pivot = max(trace, a, e, i)
+    if pivot == trace:
+        w, x, y, z = 1.0 + trace, h - f, c - g, d - b
+    elif pivot == a:
+        w, x, y, z = h - f, 1.0 - trace + 2.0 * a, b + d, c + g
+    elif pivot == e:
+        w, x, y, z = c - g, b + d, 1.0 - trace + 2.0 * e, f + h
+    else:
+        w, x, y, z = d - b, c + g, f + h, 1.0 - trace + 2.0 * i
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    sine, norm = sqrt(x * x + y * y + z * z), sqrt(w * w + x * x + y * y + z * z)
+    angle = 2.0 * atan2(sine, w)
+    # of the unit quaternion, the angle divided by the sine of its half
+    scale = 2.0 + angle**2 / 12.0 + 7.0 * angle**4 / 2880.0 if angle < SMALL_ANGLE else angle * norm / sine
+    return np.array([x, y, z]) * (scale / norm)
 
 
 def exp_twist(xi: Array) -> Array:

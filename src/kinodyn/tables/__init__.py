@@ -5,7 +5,6 @@ where the entries of its last axis have labels, `M.0.1` where they are numbered.
 """
 
 from kinodyn.tables.columns import (
-    MAX_BYTES,
     WRENCH,
     Columns,
     Labels,
@@ -21,7 +20,6 @@ from kinodyn.tables.output import check_writable, write_file, write_text
 from kinodyn.tables.parquet import read_metadata
 
 __all__ = [
-    "MAX_BYTES",
     "SUFFIXES",
     "WRENCH",
     "Columns",

@@ -26,7 +26,7 @@ def csv_text(columns: Columns) -> str:
     return text.getvalue()
 
 
-def read_csv(file: Path, most: int) -> Table:
+def read_csv(file: Path, most: int | None) -> Table:
     """Read a CSV file; a first line of numbers has no names."""
     check_size(file, BYTES_PER_BYTE * file.stat().st_size, most)
     rows = [row for row in csv.reader(file.read_text(encoding="utf-8-sig").splitlines()) if row]

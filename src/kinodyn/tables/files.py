@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,16 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.checks import as_path, integer
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.tables.columns import MAX_BYTES, Columns, Labels, Table, check_size, split_columns
+from kinodyn.tables.columns import Columns, Labels, Table, split_columns
 from kinodyn.tables.csv_files import csv_text, read_csv
+from kinodyn.tables.npz import read_arrays, read_npz_table
 from kinodyn.tables.output import write_file
 from kinodyn.tables.parquet import parquet_row_count, parquet_rows, read_parquet, write_parquet
 
 SUFFIXES = (".csv", ".npz", ".parquet")
 
 
-def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES, max_bytes: int = MAX_BYTES) -> Table:
+def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES, max_bytes: int | None = None) -> Table:
     """Read a table.
 
     Parameters
@@ -32,7 +32,8 @@ def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES, ma
     suffixes
         The formats that are accepted.
     max_bytes
-        Size that the file may unpack to; a small file can contain a huge table.
+        Size that the file may unpack to. By default 64 times its own size, but at least 256 MiB and at most 4 GiB: a
+        small file can contain a huge table.
 
     Returns
     -------
@@ -44,13 +45,14 @@ def read(path: str | os.PathLike[str], *, suffixes: Sequence[str] = SUFFIXES, ma
     InputError
         If there is no such file, or it is broken, too large or contains pickled objects; with its name and the reason.
     """
-    file, most = as_path("path", path), integer("max_bytes", max_bytes, 1)
+    file = as_path("path", path)
+    most = None if max_bytes is None else integer("max_bytes", max_bytes, 1)
     suffix = file.suffix.lower()
     if suffix not in suffixes:
         raise InputError(f"{file} ends in {file.suffix!r}; tables end in {', '.join(suffixes)}")
     if not _is_file(file):
         raise InputError(f"{file} does not exist or is not a file")
-    readers = {".csv": read_csv, ".npz": _read_npz, ".parquet": read_parquet}
+    readers = {".csv": read_csv, ".npz": read_npz_table, ".parquet": read_parquet}
     try:
         table = readers[suffix](file, most)
     except KinodynError:
@@ -157,22 +159,11 @@ def read_npz(path: str | os.PathLike[str], what: str, names: Sequence[str]) -> C
         Arrays by name.
     """
     try:
-        return _arrays(as_path("path", path), MAX_BYTES, names)
+        return read_arrays(as_path("path", path), None, names)
     except KinodynError:
         raise
     except Exception as cause:  # readers of broken files raise exceptions of many types
         raise InputError(f"{path} cannot be read as {what}: {cause}") from cause
-
-
-def _arrays(file: Path, most: int, names: Sequence[str] | None) -> Columns:
-    with zipfile.ZipFile(file) as archive:
-        check_size(file, sum(member.file_size for member in archive.infolist()), most)
-    with np.load(file, allow_pickle=False) as stream:
-        arrays = {name: stream[name] for name in (stream.files if names is None else names)}
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):  # a member that does not begin as an .npy file is returned as bytes
-            raise InputError(f"{name!r:.60} must be an array")
-    return arrays
 
 
 def _is_file(file: Path) -> bool:
@@ -180,9 +171,3 @@ def _is_file(file: Path) -> bool:
         return file.is_file()
     except (OSError, ValueError):  # a name that no system accepts
         return False
-
-
-def _read_npz(file: Path, most: int) -> Table:
-    columns = _arrays(file, most, None)
-    described = columns.pop("about", None)
-    return Table(columns, None if described is None else json.loads(bytes(described.astype(np.uint8))))

@@ -54,7 +54,7 @@ def write_parquet(file: Path, arrays: Columns, labels: Labels, metadata: Any, co
     write_file(file, lambda stream: parquet.write_table(content, stream, compression="zstd", use_dictionary=repeated))
 
 
-def read_parquet(file: Path, most: int) -> Table:
+def read_parquet(file: Path, most: int | None) -> Table:
     """Read a Parquet file."""
     with _opened(file) as opened:
         stored = opened.metadata

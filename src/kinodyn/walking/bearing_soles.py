@@ -8,8 +8,10 @@ from kinodyn.arrays import Array
 from kinodyn.balance.polygon import intersection, largest_rectangle, shrink
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep
-from kinodyn.walking.phases import place
+from kinodyn.walking.phases import PlacedSole, place
 
+Corners = tuple[tuple[float, float], ...]
+MAX_PLACED = 64  # footsteps whose soles are kept: those of a few plans
 EDGE = 0.02  # [m] length of the part of a sole that bears a foot on its toes or heel
 
 
@@ -27,22 +29,39 @@ class BearingSoles:
     def __init__(self, body: Biped, margin: float) -> None:
         self._feet, self._margin = body.feet, margin
         self._whole = {side: shrink(_corners(foot.rectangle), margin) for side, foot in body.feet.items()}
-        self._partial: dict[tuple[str, tuple[tuple[float, float], ...]], Array] = {}
+        self._partial: dict[tuple[str, Corners], Array] = {}
+        self._edges: dict[tuple[str, Corners | None, str], Corners] = {}
+        self._placed: dict[Footstep, PlacedSole] = {}
+
+    def placed(self, step: Footstep) -> PlacedSole:
+        """Return the reduced sole of a footstep in the world; phases and plans that share a footstep share it."""
+        found = self._placed.get(step)
+        if found is None:
+            if len(self._placed) >= MAX_PLACED:
+                self._placed.clear()
+            sole, middle = self._sole(step), self._feet[step.side].middle
+            if step.support is not None:
+                middle = 0.5 * (sole.min(axis=0) + sole.max(axis=0))
+            points = place(np.concatenate([sole, middle[None]]), step)
+            found = self._placed[step] = PlacedSole(points[:-1], points[-1])
+        return found
 
     def polygon(self, step: Footstep) -> Array:
         """Return the corners (m, 2) of the reduced sole of a footstep in the world [m]."""
-        return place(self._sole(step), step)
+        return self.placed(step).corners
 
     def centre(self, step: Footstep) -> Array:
         """Return the centre (2,) of a sole in the world [m], where the ZMP is planned."""
-        middle = self._feet[step.side].middle
-        if step.support is not None:
-            sole = self._sole(step)
-            middle = 0.5 * (sole.min(axis=0) + sole.max(axis=0))
-        return np.asarray(place(middle[None], step)[0])
+        return self.placed(step).centre
 
-    def edge(self, step: Footstep, edge: str) -> tuple[tuple[float, float], ...]:
+    def edge(self, step: Footstep, edge: str) -> Corners:
         """Return the corners [m], in the frame of the sole, of the strip on which a foot rolls: "toe" or "heel"."""
+        key = step.side, step.support, edge
+        if key not in self._edges:
+            self._edges[key] = self._edge(step, edge)
+        return self._edges[key]
+
+    def _edge(self, step: Footstep, edge: str) -> Corners:
         outline = self._feet[step.side].corners if step.support is None else np.array(step.support)
         (x0, y0), (x1, y1) = outline.min(axis=0), outline.max(axis=0)
         low, high = (x1 - EDGE, x1) if edge == "toe" else (x0, x0 + EDGE)

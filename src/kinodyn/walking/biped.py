@@ -13,8 +13,10 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, copied_on_access
 from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot, FreeRotation
-from kinodyn.balance.legs import MIN_JOINTS, Knee, Legs, find_knee, find_legs, moving_chain
+from kinodyn.balance.knees import Knee, find_knee
+from kinodyn.balance.legs import find_legs
 from kinodyn.balance.lipm import natural_frequency
+from kinodyn.balance.standing_links import MIN_JOINTS, Legs
 from kinodyn.checks import number, numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
@@ -44,7 +46,7 @@ def opposite(side: str) -> str:
 
 
 @displayed
-@copied_on_access("q", "base")
+@copied_on_access("q")
 @dataclass(frozen=True, eq=False)
 class Biped:
     """Measurements of a robot with two feet, made by `Biped.from_robot`.
@@ -62,8 +64,9 @@ class Biped:
         of the soles.
     com_height : float
         Height of the CoM above the ground in the stance [m].
-    base : (4, 4)
-        Pose of the base in the stance.
+    trunk : str
+        The link that is kept upright: the base, unless the description starts with a part of a leg, a head or a hand;
+        then the pelvis.
     """
 
     robot: Robot
@@ -73,7 +76,7 @@ class Biped:
     width: float
     q: Array
     com_height: float
-    base: Array
+    trunk: str
 
     @classmethod
     @check_types
@@ -118,21 +121,22 @@ class Biped:
         if not apart >= least:
             raise InputError(f"width must be at least {least:.3g} m, so that the feet do not touch, got {width!r}")
         q = _stance(robot, legs, leg_extension * length, apart)
-        return cls(
-            robot,
-            left,
-            right,
-            length,
-            apart,
-            q,
-            float(kinematics.com(robot, q)[2]),
-            kinematics.pose(robot, q, robot.joints[0].child),
-        )
+        return cls(robot, left, right, length, apart, q, float(kinematics.com(robot, q)[2]), find_legs(robot).trunk)
 
     @cached_property
     def omega(self) -> float:
         """Natural frequency sqrt(g / CoM height) [rad/s] of the linear inverted pendulum."""
         return natural_frequency(self.com_height, float(np.linalg.norm(self.robot.gravity)))
+
+    @property
+    def base(self) -> Array:
+        """Pose (4, 4) of the base in the stance."""
+        return kinematics.pose(self.robot, self.q, self.robot.joints[0].child)
+
+    @property
+    def T_world_trunk(self) -> Array:
+        """Pose (4, 4) of the trunk in the stance."""
+        return kinematics.pose(self.robot, self.q, self.trunk)
 
     @cached_property
     def feet(self) -> dict[str, Foot]:
@@ -187,7 +191,7 @@ class Biped:
     ) -> WholeBodyResult:
         """Find configurations by whole-body inverse kinematics.
 
-        The feet have the highest priority, then the CoM, then an upright base, then a posture near the stance.
+        The feet have the highest priority, then the CoM, then an upright trunk, then a posture near the stance.
 
         Parameters
         ----------
@@ -196,9 +200,9 @@ class Biped:
         com
             Position of the CoM (..., 3) [m].
         heading
-            Yaw of the base (...) [rad].
+            Yaw of the trunk (...) [rad].
         lean
-            By how much the base is inclined forward [rad].
+            By how much the trunk is inclined forward [rad].
         q0
             Initial guess (..., nq); by default the stance.
         iterations
@@ -214,15 +218,15 @@ class Biped:
                 raise InputError(f"soles must have poses of 'left' and 'right', got {sorted(map(str, soles))}")
         heading, lean = numbers("heading", heading), number("lean", lean)
         start = self.q if q0 is None else q0
-        T_base = np.array(np.broadcast_to(self.base, (*np.shape(heading), 4, 4)))
-        T_base[..., :3, :3] = rot_z(heading) @ rot_y(lean) @ self.base[:3, :3]
+        T_trunk = np.array(np.broadcast_to(self.T_world_trunk, (*np.shape(heading), 4, 4)))
+        T_trunk[..., :3, :3] = rot_z(heading) @ rot_y(lean) @ self.T_world_trunk[:3, :3]
         tasks = [
             *(
                 FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), weights=foot.controlled, priority=0)
                 for foot in (self.left, self.right)
             ),
             ComTask(com, priority=1),
-            FrameTask(self.robot.joints[0].child, T_base, weights=(0, 0, 0, 1, 1, 1), priority=2, required=False),
+            FrameTask(self.trunk, T_trunk, weights=(0, 0, 0, 1, 1, 1), priority=2, required=False),
             PostureTask(self.q, priority=3, required=False),
         ]
         return WholeBody(self.robot, tasks).solve(start, iterations=iterations, tolerance=1e-4)
@@ -235,10 +239,7 @@ class _Leg:
         self.robot, self.foot = robot, foot
         legs = find_legs(robot)
         link = next(link for link in legs.feet if foot.frame in (link, *_on(robot, legs, link)))
-        chain = moving_chain(robot, link)
-        shared = set(moving_chain(robot, legs.feet[0])) & set(moving_chain(robot, legs.feet[1]))
-        by_link = {joint.child: joint for joint in robot.joints}
-        self.joints = [by_link[name] for name in chain if name not in shared]
+        self.joints = [joint.info for joint in legs.limbs[link]]
         _require_joints(robot, foot, self.joints)
         self.knee = find_knee(robot, legs.q, link, legs.feet)
         places = {joint.child: legs.pose[joint.child][:3, 3] for joint in self.joints}
@@ -273,9 +274,9 @@ def _free_rotation(robot: Robot, foot: Foot, leg: _Leg) -> FreeRotation:
     """Find the rotation of the sole that the joints of its leg cannot control; raise KinodynError if it is pitch."""
     q = find_legs(robot).q.copy()
     leg.bend(q, 0.95)
-    J = kinematics.jacobian(robot, q, foot.frame)[:, [joint.v.start for joint in leg.joints if joint.mimic is None]]
-    shift = foot.sole_pose(robot, q)[:3, 3] - kinematics.pose(robot, q, foot.frame)[:3, 3]
-    J[:3] += np.cross(J[3:].T, shift).T
+    sole, trunk = foot.sole_pose(robot, q)[:3, 3], find_legs(robot).trunk
+    J = _jacobian_at(robot, q, foot.frame, sole) - _jacobian_at(robot, q, trunk, sole)
+    J = J[:, [joint.v.start for joint in leg.joints if joint.mimic is None]]
     J[:3] /= leg.length
     if J.shape[1] > 5 and float(np.linalg.svd(J, compute_uv=False)[5]) > MIN_CONTROL:
         J = np.delete(J, 2, axis=0)  # the knee controls the height, the less the straighter it is
@@ -293,6 +294,13 @@ def _free_rotation(robot: Robot, foot: Foot, leg: _Leg) -> FreeRotation:
             f"{'the pitch of the foot' if free == 'pitch' else 'its position and two of its rotations'}"
         )
     return "roll" if free == "roll" else "yaw"
+
+
+def _jacobian_at(robot: Robot, q: Array, frame: str, point: Array) -> Array:
+    """Compute the Jacobian (6, nv) of a point (3,) of the world that moves with a frame."""
+    J = kinematics.jacobian(robot, q, frame)
+    J[:3] += np.cross(J[3:].T, point - kinematics.pose(robot, q, frame)[:3, 3]).T
+    return J
 
 
 def _reach(robot: Robot, foot: Foot, leg: _Leg) -> tuple[float, float]:
@@ -347,18 +355,18 @@ def _min_width(left: Foot, right: Foot) -> float:
     return inner + 0.1 * float(left.size[1])
 
 
-def upright_base(name: str, T_base: Array, *, priority: int = 1, required: bool = True) -> list[FrameTask]:
-    """Make the tasks that keep a base at the height and the orientation of a pose (4, 4), whatever its axes are."""
+def upright_trunk(name: str, T_trunk: Array, *, priority: int = 1, required: bool = True) -> list[FrameTask]:
+    """Make the tasks that keep a trunk at the height and the orientation of a pose (4, 4), whatever its axes are."""
     options: dict[str, Any] = {"priority": priority, "required": required}
-    up = np.abs(T_base[2, :3])  # rows of the error of a pose are along the axes of the frame
+    up = np.abs(T_trunk[2, :3])  # rows of the error of a pose are along the axes of the frame
     if up.max() > 1.0 - PARALLEL:
-        return [FrameTask(name, T_base, weights=[*up.round(), 1, 1, 1], **options)]
-    height = FrameTask(name, T_base[:3, 3], weights=(0, 0, 1), name="height of the base", **options)
-    return [FrameTask(name, T_base, weights=(0, 0, 0, 1, 1, 1), **options), height]
+        return [FrameTask(name, T_trunk, weights=[*up.round(), 1, 1, 1], **options)]
+    height = FrameTask(name, T_trunk[:3, 3], weights=(0, 0, 1), name="height of the trunk", **options)
+    return [FrameTask(name, T_trunk, weights=(0, 0, 0, 1, 1, 1), **options), height]
 
 
 def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Array:
-    """Find the walking stance: the base at the height at which the legs have the given length."""
+    """Find the walking stance: the trunk at the height at which the legs have the given length."""
     q = find_legs(robot).q.copy()
     for leg in legs:
         leg.bend(q, length / leg.length)
@@ -367,16 +375,17 @@ def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Arra
     soles = {foot.side: np.eye(4) for foot in (left, right)}
     for foot, sign in ((left, 0.5), (right, -0.5)):
         soles[foot.side][:3, 3] = (-middle, sign * width, 0.0)
-    T_base = kinematics.pose(robot, q, robot.joints[0].child).copy()
-    T_base[:3, 3] = (0.0, 0.0, T_base[2, 3] + length + left.ankle - float(np.mean([leg.hip[2] for leg in legs])))
-    q[:3] = T_base[:3, 3]
+    trunk = find_legs(robot).trunk
+    T_trunk = kinematics.pose(robot, find_legs(robot).q, trunk).copy()
+    T_trunk[2, 3] += length + left.ankle - float(np.mean([leg.hip[2] for leg in legs]))
+    q[2] += T_trunk[2, 3] - kinematics.pose(robot, q, trunk)[2, 3]
+    q[:2] -= kinematics.com(robot, q)[:2]
     feet = [FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), priority=0) for foot in (left, right)]
     com = ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1)
     posture = PostureTask(q, priority=3, required=False)
-    name = robot.joints[0].child
-    found = WholeBody(robot, [*feet, *upright_base(name, T_base), com, posture]).solve(q, tolerance=1e-4)
-    if not found.success:  # joint limits: the base takes the nearest height and orientation that they allow
-        near = upright_base(name, T_base, priority=2, required=False)
+    found = WholeBody(robot, [*feet, *upright_trunk(trunk, T_trunk), com, posture]).solve(q, tolerance=1e-4)
+    if not found.success:  # joint limits: the trunk takes the nearest height and orientation that they allow
+        near = upright_trunk(trunk, T_trunk, priority=2, required=False)
         found = WholeBody(robot, [*feet, com, *near, posture]).solve(q, iterations=300, tolerance=STANCE_TOLERANCE)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)

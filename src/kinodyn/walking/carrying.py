@@ -18,7 +18,7 @@ from kinodyn.model.chain import first_joint_position, reach_bounds
 from kinodyn.model.robot import Robot
 from kinodyn.sim import Load
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
-from kinodyn.walking.biped import Biped, upright_base
+from kinodyn.walking.biped import Biped, upright_trunk
 from kinodyn.walking.hands import arm_joints, hands
 
 HAND_WEIGHT, HAND_FREQUENCY = 10.0, 4.0  # of the tasks that hold the box; the frequency in natural frequencies
@@ -100,14 +100,14 @@ class Carrying:
 
 
 def _stance(body: Biped, holding: list[FrameTask], q0: Array | None = None) -> Array:
-    """Find the stance (nq,) in which tasks of the hands hold: feet and base as in the stance of the biped."""
+    """Find the stance (nq,) in which tasks of the hands hold: feet and trunk as in the stance of the biped."""
     robot, q = body.robot, body.q if q0 is None else q0
     feet = [
         FrameTask(foot.frame, kinematics.pose(robot, body.q, foot.frame), priority=0) for foot in body.feet.values()
     ]
-    base = upright_base(robot.joints[0].child, body.base)
+    trunk = upright_trunk(body.trunk, body.T_world_trunk)
     com = ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1)
-    tasks = [*feet, *base, com, *holding, PostureTask(q, priority=2, required=False)]
+    tasks = [*feet, *trunk, com, *holding, PostureTask(q, priority=2, required=False)]
     found = WholeBody(robot, tasks).solve(q, tolerance=1e-4)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)
@@ -119,7 +119,7 @@ def _standing(body: Biped, q: Array) -> Biped:
     """Return a biped with another stance."""
     robot = body.robot
     height = float(kinematics.com(robot, q)[2])
-    return replace(body, q=q, com_height=height, base=kinematics.pose(robot, q, robot.joints[0].child))
+    return replace(body, q=q, com_height=height)
 
 
 def _shoulder(robot: Robot, hand: str, q: Array) -> Array:

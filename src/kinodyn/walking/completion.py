@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from kinodyn import dynamics
-from kinodyn.balance.legs import find_legs, moving_chain
+from kinodyn.balance.legs import find_legs
+from kinodyn.balance.limbs import limb
 from kinodyn.description.types import Joint
 from kinodyn.errors import warn
 from kinodyn.model.robot import Robot
@@ -49,9 +50,9 @@ def completed(robot: Robot) -> Robot:
 
 def _with_limits(robot: Robot) -> Robot:
     legs = find_legs(robot)
-    if not legs.feet:
+    if len(legs.feet) < 2:  # it cannot walk, which `walk` reports
         return robot
-    chains = [moving_chain(robot, foot) for foot in legs.feet]
+    in_legs = _leg_joints(robot)
     scale = robot.mass * float(np.linalg.norm(robot.gravity)) * _leg_height(robot)
     moving = {joint.name for joint in robot.joints if joint.mimic is None and joint.v.stop - joint.v.start == 1}
     no_motor = not any(joint.effort > 0.0 for joint in robot.description.joints if joint.name in moving)
@@ -66,7 +67,7 @@ def _with_limits(robot: Robot) -> Robot:
     joints = []
     for joint in robot.description.joints:
         if joint.name in unknown:
-            part = LEG_EFFORT if any(joint.child in chain for chain in chains) else OTHER_EFFORT
+            part = LEG_EFFORT if joint.name in in_legs else OTHER_EFFORT
             joint = replace(joint, effort=part * scale, velocity=joint.velocity or np.inf)
         elif joint.mimic is not None and unstated(joint):  # a follower's limits bind its leader
             joint = replace(joint, effort=np.inf, velocity=joint.velocity or np.inf)
@@ -103,14 +104,21 @@ def _with_inertia(robot: Robot) -> Robot:
 
 
 def _leg_coordinates(robot: Robot) -> list[int]:
-    """List the coordinates of the joints from the base to the feet."""
-    links = {link for foot in find_legs(robot).feet for link in moving_chain(robot, foot)}
-    moving = [joint for joint in robot.joints[1:] if joint.child in links and joint.mimic is None]
+    """List the coordinates of the joints from the trunk to the feet."""
+    in_legs = _leg_joints(robot)
+    moving = [joint for joint in robot.joints[1:] if joint.name in in_legs and joint.mimic is None]
     return [k for joint in moving for k in range(joint.v.start, joint.v.stop)]
+
+
+def _leg_joints(robot: Robot) -> set[str]:
+    """Name the joints from the trunk to the feet."""
+    legs = find_legs(robot)
+    return {joint.info.name for foot in legs.feet for joint in limb(robot, legs.trunk, foot)}
 
 
 def _leg_height(robot: Robot) -> float:
     """Measure the height of the highest joint of a leg above the lowest one [m]; 0 without legs."""
     legs = find_legs(robot)
-    places = [[legs.pose[link][2, 3] for link in moving_chain(robot, foot)[1:]] for foot in legs.feet]
+    chains = [limb(robot, legs.trunk, foot) for foot in legs.feet]
+    places = [[legs.pose[joint.info.child][2, 3] for joint in chain] for chain in chains if chain]
     return float(max((max(place) - place[-1] for place in places), default=0.0))

@@ -27,6 +27,7 @@ from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.touchdowns import TouchdownMonitor
 from kinodyn.walking.tracking import WholeBodyTracker
 from kinodyn.walking.upper_body import UpperBody
+from kinodyn.walking.warm_up import warm_up
 
 UNEVEN = 0.03  # [m] difference of height of two feet
 
@@ -114,6 +115,7 @@ class WalkingController:
         self._ground = GroundEstimator(self.body, self.settings, dt)
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
         self._tracker.solve(State(self.robot, self.body.q))  # makes the tables of the QP before the first tick
+        warm_up(self.planner)
         self._upper_body = upper_body
         friction = self.robot.friction
         self._effort, self._friction = self.robot.limits.effort, friction if friction.any() else None

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
 from kinodyn.walking.biped import Biped, opposite
-from kinodyn.walking.footsteps import Footstep, StepTiming, closing_step, leading_side, next_step, walk_to
+from kinodyn.walking.footsteps import Footstep, StepTiming, closing_step, leading_side, step_by, walk_to
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.speed_correction import SpeedCorrection
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_timing import GaitTiming
 
+Velocity = tuple[float, float, float]  # forward, lateral [m/s], turn [rad/s]
+REST: Velocity = (0.0, 0.0, 0.0)
 STEADY = 0.02  # of the largest velocity, by which the velocity of steps may differ from the command
 
 
@@ -37,10 +39,10 @@ class FootstepGenerator:
         self._goal: tuple[Array, StepLimits, StepTiming] | None = None
         self._route: tuple[Footstep, ...] = ()
         self._route_start = 0  # number of steps that had landed when it began
-        self._step_velocities: dict[int, Array] = {}  # velocity that each step was planned for
+        self._step_velocities: dict[int, Velocity] = {}  # velocity that each step was planned for
         self._correction = SpeedCorrection()
         self.timing = GaitTiming(settings, limits)
-        self._max_change = settings.max_velocity_change * self.timing.max_velocity
+        self._max_change: list[float] = (settings.max_velocity_change * self.timing.max_velocity).tolist()
 
     def command(self, velocity: ArrayLike) -> None:
         """Walk at a velocity (3,); one beyond the limits raises InputError and changes nothing."""
@@ -66,7 +68,7 @@ class FootstepGenerator:
     def landed(self, t: float, step: Footstep) -> None:
         """Correct the speed by the time [s] and place of a touchdown, once the steps are at the commanded velocity."""
         following_velocity = self.walking and self._goal is None and not self._route
-        change = np.array([v - self._target for v in self._step_velocities.values()])
+        change = np.array(list(self._step_velocities.values())).reshape(-1, 3) - self._target
         if following_velocity and (np.abs(change) <= STEADY * self.timing.max_velocity).all():
             self._correction.observe(t, step, self.velocity)
         else:
@@ -111,18 +113,19 @@ class FootstepGenerator:
         if self._goal is not None:
             return self._to_goal(feet, opposite(stance.side))
         steps: list[Footstep] = []
-        velocity = self._step_velocities.get(first - 1, np.zeros(3))
+        velocity, target = self._step_velocities.get(first - 1, REST), self._target if self.walking else REST
         self._step_velocities = {first - 1: velocity}
         for k in range(self.settings.steps_ahead):
-            velocity = self._approach(velocity)
-            if not self.walking and not velocity.any():
+            velocity = self._approach(velocity, target)
+            if not self.walking and not any(velocity):
                 break
             self._step_velocities[first + k] = velocity
             timing = self.timing.at_velocity(velocity)
-            step = next_step(stance, velocity * timing.step_time, self.limits)
-            stance = replace(step, timing=timing)
+            vx, vy, rate = velocity
+            h = timing.step_time
+            stance = step_by(stance, (vx * h, vy * h, rate * h), self.limits, timing)
             steps.append(stance)
-        closing = replace(closing_step(stance, self.limits), timing=stance.timing)
+        closing = step_by(stance, REST, self.limits, stance.timing)
         distance = max(map(abs, closing.relative_to(feet[closing.side]))) if not steps else np.inf
         return [] if distance < self.settings.closing_tolerance else [*steps, closing]
 
@@ -132,18 +135,19 @@ class FootstepGenerator:
         self.walking = len(coming) > ahead
         return coming[:ahead]
 
-    def _approach(self, velocity: Array) -> Array:
-        """Change the velocity of the last step towards the command, by no more than the largest change."""
-        target = self._target if self.walking else np.zeros(3)
-        changed = velocity + np.clip(target - velocity, -self._max_change, self._max_change)
-        near = np.abs(target - changed) < self.settings.velocity_snap * self._max_change
-        return np.where(near, target, changed)
+    def _approach(self, velocity: Velocity, target: Velocity) -> Velocity:
+        """Change the velocity of the last step towards another one, by no more than the largest change."""
+        changed = []
+        for v, goal, most in zip(velocity, target, self._max_change, strict=True):
+            new = v + min(max(goal - v, -most), most)
+            changed.append(goal if abs(goal - new) < self.settings.velocity_snap * most else new)
+        return changed[0], changed[1], changed[2]
 
     @property
-    def _target(self) -> Array:
-        """The commanded velocity (3,), corrected by the measured one."""
-        factor = self._correction.factor
-        return self.velocity * (factor, factor, self._correction.turn_factor)
+    def _target(self) -> Velocity:
+        """The commanded velocity, corrected by the measured one."""
+        (x, y, turn), factor = self.velocity.tolist(), self._correction.factor
+        return x * factor, y * factor, turn * self._correction.turn_factor
 
     def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
         """Plan the next steps to the goal; near it all of them, after which the robot stands."""

@@ -184,16 +184,19 @@ def next_step(stance: Footstep, move: ArrayLike, limits: StepLimits) -> Footstep
     -------
     Footstep
     """
-    side = opposite(stance.side)
-    whole = vector("move", move, 3)
-    return placed(stance, side, limits.relative_step(side, limits.feasible_fraction(whole) * whole))
+    dx, dy, turn = vector("move", move, 3).tolist()
+    return step_by(stance, (dx, dy, turn), limits)
 
 
-def placed(stance: Footstep, side: str, step: ArrayLike) -> Footstep:
-    """Place a foot at x, y and yaw (3,) relative to another one."""
-    x, y, yaw = (float(value) for value in np.asarray(step))
-    c, s = float(np.cos(stance.yaw)), float(np.sin(stance.yaw))
-    return Footstep(side, stance.x + c * x - s * y, stance.y + s * x + c * y, stance.yaw + yaw, stance.z)
+def step_by(
+    stance: Footstep, move: tuple[float, float, float], limits: StepLimits, timing: StepTiming | None = None
+) -> Footstep:
+    """Do the same as `next_step` in plain floats: planners call it several times in a tick."""
+    side, fraction = opposite(stance.side), limits.feasible_fraction(move)
+    x, y, yaw = limits.next_foot(side, *(fraction * value for value in move))
+    c, s = cos(stance.yaw), sin(stance.yaw)
+    x, y = stance.x + c * x - s * y, stance.y + s * x + c * y
+    return Footstep(side, x, y, stance.yaw + yaw, stance.z, timing=timing)
 
 
 @check_types

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.model.state import State
+from kinodyn.sim.common import cross
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep, inclined
 from kinodyn.walking.settings import GaitSettings
@@ -75,7 +76,7 @@ class GroundEstimator:
         foot = self.body.feet[side]
         twist = state.jacobian(foot.frame) @ state.v
         arm = state.pose(foot.frame)[:3, :3] @ foot.T_frame_sole[:3, 3]
-        twist[:3] += np.cross(twist[3:], arm)
+        twist[:3] += cross(twist[3:], arm)
         return np.asarray(twist)
 
     def _clip(self, rise: float) -> float:

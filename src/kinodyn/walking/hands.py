@@ -69,10 +69,11 @@ def arm_joints(robot: Robot, hand: str) -> tuple[JointInfo, ...]:
 def _arms(robot: Robot) -> tuple[tuple[JointInfo, ...], tuple[JointInfo, ...]]:
     """Find the joints of the left and of the right arm."""
     q = upright(robot)
+    middle = float(kinematics.com(robot, q)[1])
     legs = {joint.name for foot in biped_feet(robot) for joint in chain(robot, foot.frame)[0]}
     chains: dict[int, list[list[str]]] = {1: [], -1: []}
     for link in _ends(robot):
-        offset = float(kinematics.pose(robot, q, link)[1, 3] - q[1])
+        offset = float(kinematics.pose(robot, q, link)[1, 3]) - middle
         if abs(offset) > MIN_OFFSET:
             chains[int(np.sign(offset))].append([joint.name for joint in chain(robot, link)[0]])
     return _arm(robot, chains[1], legs.union(*chains[-1])), _arm(robot, chains[-1], legs.union(*chains[1]))

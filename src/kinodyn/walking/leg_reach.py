@@ -12,9 +12,10 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.balance.legs import Knee
+from kinodyn.balance.knees import Knee
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
+from kinodyn.sim.common import cross
 
 MIN_BEND = 0.14  # [rad] that a knee keeps from straight and from its limit
 ROOM = (0.02, 0.05)  # of the longest leg, in which its extension is slowed down: least and most
@@ -33,7 +34,7 @@ class LegReach:
     ----------
     robot
     knee
-        The knee of the leg, as `balance.legs.find_knee` returns it.
+        The knee of the leg, as `balance.knees.find_knee` returns it.
     q
         Configuration (nq,) at which the leg is measured.
 
@@ -106,7 +107,7 @@ class LegReach:
             return pose, velocity, acceleration
         n = leg / r
         hip_velocity = state.jacobian(self.hip)[:3] @ state.v
-        speed = float(n @ (velocity[:3] + np.cross(velocity[3:], arm) - hip_velocity))
+        speed = float(n @ (velocity[:3] + cross(velocity[3:], arm) - hip_velocity))
         room = min(max(ROOM_TIME * speed, ROOM[0] * self.longest), ROOM[1] * self.longest)
         excess = r - self.longest + room
         if excess <= 0.0:

@@ -10,7 +10,6 @@ from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
 from kinodyn.balance.support import support_polygon
 from kinodyn.recording import Recording
-from kinodyn.spatial import from_quaternion
 from kinodyn.walking.biped import Biped
 
 SETTLING_TIME = 0.04  # [s] after touchdown in which a foot may still move
@@ -30,7 +29,9 @@ class WalkMetrics:
         self.q, self.time = recording.q[: self.end], recording.time[: self.end]
         self.com = kinematics.com(body.robot, self.q)
         self.stance = self.signal("stance") > 0
-        turned = from_quaternion(self.q[:, 3:7]) @ body.base[:3, :3].T  # since the stance
+        self.trunk = kinematics.pose(body.robot, self.q, body.trunk)[:, :3, :3]
+        self.upright = body.T_world_trunk[:3, :3]
+        turned = self.trunk @ self.upright.T  # since the stance
         yaw = np.unwrap(np.arctan2(turned[:, 1, 0], turned[:, 0, 0]))
         self.yaw: Array = yaw - yaw[0]
         self.soles = {side: foot.sole_pose(body.robot, self.q) for side, foot in body.feet.items()}
@@ -114,9 +115,7 @@ class WalkMetrics:
             np.linalg.norm(self.soles[side][:, :3, 3] - self.signal(f"{side}_reference"), axis=-1)[~column]
             for side, column in zip(self.soles, self.stance.T, strict=True)
         ]
-        up = (
-            kinematics.pose(self.body.robot, self.q, self.body.robot.joints[0].child)[:, :3, :3] @ self.body.base[2, :3]
-        )
+        up = self.trunk @ self.upright[2]
         tilt = np.arccos(np.clip(up[:, 2], -1.0, 1.0))
         return _rms(com), _rms(np.concatenate(foot)), _rms(tilt)
 

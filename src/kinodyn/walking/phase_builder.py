@@ -58,7 +58,7 @@ class PhaseBuilder:
         -------
         Phase
         """
-        soles = tuple(self.soles.polygon(foot) for foot in feet.values())
+        soles = tuple(self.soles.placed(foot) for foot in feet.values())
         return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), soles)
 
     def timing(self, step: Footstep) -> StepTiming:

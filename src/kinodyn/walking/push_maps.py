@@ -151,7 +151,7 @@ def push_map(
     resolution
         Resolution of the search, as a fraction of the bound.
     frame
-        Frame that is pushed, at its origin; by default the base, with a force through the CoM of the robot.
+        Frame that is pushed, at its origin; by default the trunk, with a force through the CoM of the robot.
     settings
         Settings of the gait, by default `GaitSettings.from_robot(robot)`.
     engine
@@ -356,7 +356,7 @@ def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, fra
     start
         [s]
     frame
-        Frame that is pushed at its origin; by default the base, with a force through the CoM of the stance.
+        Frame that is pushed at its origin; by default the trunk, with a force through the CoM of the stance.
 
     Returns
     -------
@@ -365,6 +365,5 @@ def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, fra
     force = impulse / PUSH_DURATION * np.array([np.cos(angle), np.sin(angle), 0.0])
     if frame is not None:
         return Push(frame, force, start=start, duration=PUSH_DURATION)
-    base = body.robot.joints[0].child
-    arm = np.array([0.0, 0.0, body.com_height - float(body.base[2, 3])])
-    return Push(base, np.concatenate([force, np.cross(arm, force)]), start=start, duration=PUSH_DURATION)
+    arm = kinematics.com(body.robot, body.q) - body.T_world_trunk[:3, 3]
+    return Push(body.trunk, np.concatenate([force, np.cross(arm, force)]), start=start, duration=PUSH_DURATION)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -13,70 +15,92 @@ SAMPLES = np.linspace(0.0, 1.0, 65)  # of each piece, in the search for its mini
 POWERS = np.array([[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4], [0, 0, 0, 1, 2, 3]])
 FACTORS = np.array([[1.0, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5], [0, 0, 2, 6, 12, 20]])
 
+CoordinateState = tuple[float, float, float]  # position, velocity and acceleration of one coordinate
+Coefficients = tuple[float, float, float, float, float, float]
+
 
 class PiecewiseQuintic:
-    """Quintic polynomials between times, through position, velocity and acceleration (3, k) at each of them."""
+    """Quintic polynomials between times, through the states of k coordinates at each of them.
 
-    def __init__(self, times: list[float], knots: list[Array]) -> None:
-        self.times = np.array(times)
-        pairs = zip(knots, knots[1:], times, times[1:], strict=False)
-        self.coefficients = np.array([_coefficients(a, b, t1 - t0) for a, b, t0, t1 in pairs])  # (pieces, 6, k)
-        self._plain: tuple[list[float], list[list[list[float]]]] | None = None
+    It is built from plain floats, because a controller makes a new one whenever a step changes.
+    """
 
-    def spliced(self, t: float, times: list[float], knots: list[Array]) -> PiecewiseQuintic:
-        """Keep the part before t, and continue through other knots."""
-        keep = int(np.searchsorted(self.times[:-1], t, side="left"))
-        new = PiecewiseQuintic(times, knots)
-        new.coefficients = np.concatenate([self.coefficients[:keep], new.coefficients])
-        new.times = np.concatenate([self.times[:keep], new.times])
-        return new
+    def __init__(self, times: Sequence[float], knots: Sequence[Sequence[CoordinateState]]) -> None:
+        self._times = list(times)
+        self._pieces: list[list[Coefficients]] = [
+            [_coefficients(a, b, t1 - t0) for a, b in zip(first, last, strict=True)]
+            for first, last, t0, t1 in zip(knots, knots[1:], self._times, self._times[1:], strict=False)
+        ]
 
-    def at(self, t: float) -> list[tuple[float, float, float]]:
-        """Evaluate position, velocity and acceleration of each column at one time, in plain floats."""
-        if self._plain is None:
-            self._plain = self.times.tolist(), self.coefficients.transpose(0, 2, 1).tolist()
-        times, pieces = self._plain
-        k = bisect_right(times, t, 1, len(times) - 1) - 1
-        s = t - times[k]
+    def spliced(self, t: float, new: PiecewiseQuintic) -> PiecewiseQuintic:
+        """Keep the part before t, and continue with other polynomials that begin there."""
+        keep = bisect_left(self._times, t, 0, len(self._times) - 1)
+        joined = PiecewiseQuintic((), ())
+        joined._times = self._times[:keep] + new._times
+        joined._pieces = self._pieces[:keep] + new._pieces
+        return joined
+
+    def at(self, t: float) -> list[CoordinateState]:
+        """Evaluate position, velocity and acceleration of each coordinate at one time, in plain floats."""
+        k = bisect_right(self._times, t, 1, len(self._times) - 1) - 1
+        s = t - self._times[k]
         return [
             (
                 ((((f * s + e) * s + d) * s + c) * s + b) * s + a,
                 (((5 * f * s + 4 * e) * s + 3 * d) * s + 2 * c) * s + b,
                 ((20 * f * s + 12 * e) * s + 6 * d) * s + 2 * c,
             )
-            for a, b, c, d, e, f in pieces[k]
+            for a, b, c, d, e, f in self._pieces[k]
         ]
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """Times (n,), and coefficients (pieces, 6, k)."""
+        return np.array(self._times), np.array(self._pieces).transpose(0, 2, 1)
 
     def __call__(self, t: Array) -> Array:
         """Evaluate position, velocity and acceleration (..., 3, k) at times (...)."""
-        k = self.times[1:-1].searchsorted(t, side="right")
-        s = np.asarray(t - self.times[k])[..., None, None]
-        result: Array = (FACTORS * s**POWERS) @ self.coefficients[k]
+        times, coefficients = self._table
+        k = times[1:-1].searchsorted(t, side="right")
+        s = np.asarray(t - times[k])[..., None, None]
+        result: Array = (FACTORS * s**POWERS) @ coefficients[k]
         return result
 
-    def minimum(self) -> float:
-        """Find the least sampled position of the first column."""
-        pairs = zip(self.times, self.times[1:], strict=False)
-        return float(min(self(t0 + (t1 - t0) * SAMPLES)[..., 0, 0].min() for t0, t1 in pairs))
+    @property
+    def spans(self) -> list[tuple[float, Coefficients]]:
+        """Duration [s] of each piece, and its coefficients of the first coordinate."""
+        pairs = zip(self._times, self._times[1:], self._pieces, strict=False)
+        return [(t1 - t0, piece[0]) for t0, t1, piece in pairs]
 
 
-def at_rest(position: float) -> Array:
-    """Make a knot (3, 1) without velocity and acceleration."""
-    return np.array([[position], [0.0], [0.0]])
+def minima(curves: Sequence[PiecewiseQuintic]) -> list[float]:
+    """Find the least sampled position of the first coordinate of each curve, of all of them at once."""
+    spans = [curve.spans for curve in curves]
+    h, coefficients = zip(*(span for each in spans for span in each), strict=True)
+    s = np.array(h)[:, None] * SAMPLES
+    a, b, c, d, e, f = np.array(coefficients).T[..., None]
+    least = (((((f * s + e) * s + d) * s + c) * s + b) * s + a).min(axis=1)
+    starts = np.cumsum([0, *(len(each) for each in spans[:-1])])
+    found: list[float] = np.minimum.reduceat(least, starts).tolist()
+    return found
 
 
-def _coefficients(a: Array, b: Array, h: float) -> Array:
-    """Compute the coefficients (6, k) with position, velocity, acceleration (3, k) a at 0 and b at h."""
-    d0 = b[0] - a[0] - a[1] * h - 0.5 * a[2] * h**2
-    d1 = (b[1] - a[1] - a[2] * h) * h
-    d2 = (b[2] - a[2]) * h**2
-    return np.array(
-        [
-            a[0],
-            a[1],
-            0.5 * a[2],
-            (10 * d0 - 4 * d1 + 0.5 * d2) / h**3,
-            (-15 * d0 + 7 * d1 - d2) / h**4,
-            (6 * d0 - 3 * d1 + 0.5 * d2) / h**5,
-        ]
+def at_rest(position: float) -> CoordinateState:
+    """Return the state of a coordinate without velocity and acceleration."""
+    return position, 0.0, 0.0
+
+
+def _coefficients(first: CoordinateState, last: CoordinateState, h: float) -> Coefficients:
+    """Compute the polynomial from one state to another in the time h."""
+    (x0, v0, a0), (x1, v1, a1) = first, last
+    d0 = x1 - x0 - v0 * h - 0.5 * a0 * h**2
+    d1 = (v1 - v0 - a0 * h) * h
+    d2 = (a1 - a0) * h**2
+    return (
+        x0,
+        v0,
+        0.5 * a0,
+        (10 * d0 - 4 * d1 + 0.5 * d2) / h**3,
+        (-15 * d0 + 7 * d1 - d2) / h**4,
+        (6 * d0 - 3 * d1 + 0.5 * d2) / h**5,
     )

@@ -13,7 +13,7 @@ from kinodyn.walking.biped import SIDES, Biped, opposite
 from kinodyn.walking.footstep_generator import FootstepGenerator
 from kinodyn.walking.footsteps import Footstep, closing_step, next_step
 from kinodyn.walking.lipm_trajectory import dcm_fractions
-from kinodyn.walking.phases import DIRECTIONS, Phase, place
+from kinodyn.walking.phases import DIRECTIONS, Phase, place, support_function
 from kinodyn.walking.quintic import PEAK_ACCELERATION
 from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.settings import GaitSettings
@@ -33,6 +33,7 @@ class Replanner:
 
     def __init__(self, body: Biped, limits: StepLimits, settings: GaitSettings, generator: FootstepGenerator) -> None:
         self.body, self.limits, self.settings, self.generator = body, limits, settings, generator
+        self._corners = {side: limits.corners(side) for side in SIDES}  # of the region in which a foot may land
         self._double_support = (-1, 0.0)  # step before which it is extended, and time at which it began
 
     def rebuild(
@@ -77,9 +78,8 @@ class Replanner:
     def recovery_step(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
         """Step from standing as soon as possible, with the foot whose step captures the robot better."""
         phase = schedule.at(t)
-        side = max(
-            SIDES, key=lambda side: self.one_step_margin(schedule, phase, dcm, side, self.recovery_double_support)
-        )
+        double = [self.recovery_double_support]
+        side = max(SIDES, key=lambda side: self.one_step_margins(schedule, phase, dcm, side, double))
         step = next_step(phase.feet[opposite(side)], (0.0, 0.0, 0.0), self.limits)
         steps = [step, closing_step(step, self.limits)]
         zmp = schedule.nominal.at(t).zmp
@@ -99,24 +99,23 @@ class Replanner:
         if self._double_support[0] != phase.step:
             self._double_support = phase.step, phase.start
         zmp, longest = schedule.nominal.at(t).zmp, LONGEST_DOUBLE_SUPPORT * self.double_support(schedule, steps)
-
-        def value(candidate: ContactSchedule, double: float) -> tuple[float, float]:
-            captured = self.one_step_margin(schedule, phase, dcm, steps[0].side, double)
-            return min(captured, 0.0), candidate.capture_margin(t, dcm)
-
-        best = schedule
-        largest = value(schedule, phase.end - t)
-        for double in (self.recovery_double_support, self._double_support[1] + longest - t):
-            if double < MIN_DOUBLE_SUPPORT:
+        others = (self.recovery_double_support, self._double_support[1] + longest - t)
+        durations = [double for double in others if double >= MIN_DOUBLE_SUPPORT]
+        captured = self.one_step_margins(schedule, phase, dcm, steps[0].side, [phase.end - t, *durations])
+        best, largest = schedule, (min(captured[0], 0.0), schedule.capture_margin(t, dcm))
+        for double, margin in zip(durations, captured[1:], strict=True):
+            if min(margin, 0.0) < largest[0]:
                 continue
             tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=double)
             candidate = self._joined(schedule, t, tail)
-            found = value(candidate, double)
+            found = min(margin, 0.0), candidate.capture_margin(t, dcm)
             if found > largest:
                 best, largest = candidate, found
         return best
 
-    def one_step_margin(self, schedule: ContactSchedule, phase: Phase, dcm: Array, side: str, double: float) -> float:
+    def one_step_margins(
+        self, schedule: ContactSchedule, phase: Phase, dcm: Array, side: str, doubles: Sequence[float]
+    ) -> list[float]:
         """Measure the margin of the DCM (2,) in the region from which one step, wherever it can land, captures it [m].
 
         Parameters
@@ -127,28 +126,26 @@ class Replanner:
             (2,) [m]
         side
             Foot that steps; the farther, the longer it takes.
-        double
-            Time until it lifts off [s].
+        doubles
+            Times until it lifts off [s], for each of which there is a margin.
         """
         settings, omega, stance = self.settings, self.body.omega, phase.feet[opposite(side)]
         x, y, _ = phase.feet[side].relative_to(stance)
-        corners = self.limits.corners(side) - (x, y)
-        soles = schedule.builder.soles
-        lifted, standing = (
-            (DIRECTIONS @ soles.polygon(phase.feet[foot]).T).max(axis=1) for foot in (side, stance.side)
-        )
+        corners = self._corners[side] - (x, y)
+        lifted, standing = (schedule.builder.soles.placed(phase.feet[foot]).support for foot in (side, stance.side))
         sole = lifted - DIRECTIONS @ phase.feet[side].position
-        first, last, rest = dcm_fractions(omega * double)
-        shortest, margins = settings.min_swing_fraction * settings.single_support, []
-        for swing in np.linspace(shortest, max(settings.single_support, shortest), SWING_TIMES).tolist():
-            travel = settings.max_swing_acceleration * swing**2 / PEAK_ACCELERATION
-            landings = place(np.clip(corners, -travel, travel) + (x, y), stance)
-            landed = (DIRECTIONS @ landings.T).max(axis=1) + sole
-            _, _, fade = dcm_fractions(omega * swing)
-            single = (1.0 - fade) * standing + fade * np.maximum(standing, landed)
-            region = first * np.maximum(lifted, standing) + last * standing + rest * single
-            margins.append(float((region - DIRECTIONS @ dcm).min()))
-        return max(margins)
+        shortest = settings.min_swing_fraction * settings.single_support
+        swings = np.linspace(shortest, max(settings.single_support, shortest), SWING_TIMES)
+        travel = (settings.max_swing_acceleration / PEAK_ACCELERATION * swings**2)[:, None, None]
+        landings = place(np.clip(corners, -travel, travel) + (x, y), stance)
+        fade = np.exp(-omega * swings)[:, None]
+        single = (1.0 - fade) * standing + fade * np.maximum(standing, support_function(landings) + sole)
+        both, here, margins = np.maximum(lifted, standing), DIRECTIONS @ dcm, []
+        for double in doubles:
+            first, last, rest = dcm_fractions(omega * double)
+            regions = first * both + last * standing + rest * single  # one for each duration of the swing
+            margins.append(float((regions - here).min(axis=1).max()))
+        return margins
 
     def adapt(
         self, schedule: ContactSchedule, t: float, dcm: Array, foot: Array, velocity: Array

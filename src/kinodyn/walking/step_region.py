@@ -135,7 +135,7 @@ class StepRegion:
             x, y and yaw of the new foot in the sole frame of the stance foot.
         """
         dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
-        return np.array(self._next(side, dx, dy, turn))
+        return np.array(self.next_foot(side, dx, dy, turn))
 
     def edges(self, side: str, turn: float) -> list[tuple[tuple[float, float], float, float]]:
         """List the edges of the region of a turned foot, in the sole frame of the stance foot.
@@ -180,9 +180,10 @@ class StepRegion:
 
     def _move_excess(self, dx: float, dy: float, turn: float) -> float:
         """Compute the larger `excess` of a left and a right step that move the body, up to rounding."""
-        return max(self._excess(side, *self._next(side, dx, dy, turn)) for side in ("left", "right")) - 1e-9
+        return max(self._excess(side, *self.next_foot(side, dx, dy, turn)) for side in ("left", "right")) - 1e-9
 
-    def _next(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
+    def next_foot(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
+        """Compute `relative_step` in plain floats."""
         wider = max(self.toe, self.heel) * abs(sin(turn))
         # the feet of a turning body are closer to each other than their distance from its middle says
         least = (self.min_width + abs(dy) + wider) / (0.5 * (1.0 + cos(turn)))
@@ -226,7 +227,7 @@ class StepRegion:
         float
             From 0 to 1.
         """
-        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+        dx, dy, turn = (float(value) for value in (move if isinstance(move, tuple) else np.asarray(move, dtype=float)))
 
         def excess(fraction: float) -> float:
             return self._move_excess(fraction * dx, fraction * dy, fraction * turn)

@@ -41,7 +41,7 @@ class GaitTiming:
 
     def at_velocity(self, velocity: ArrayLike) -> StepTiming:
         """Return the durations of steps at a velocity (3,): forward, lateral [m/s], turn [rad/s]."""
-        x, y, turn = np.asarray(velocity, dtype=float).tolist()
+        x, y, turn = velocity if isinstance(velocity, tuple) else np.asarray(velocity, dtype=float).tolist()
         return self._cached(x, y, turn)
 
     def check(self, velocity: ArrayLike) -> Array:

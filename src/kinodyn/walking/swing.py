@@ -12,9 +12,9 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import nonnegative, number, numbers, one_pose
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
+from kinodyn.walking.quintic import CoordinateState, PiecewiseQuintic, at_rest, minima
 
-PLANAR, TILT = [0, 1, 5], [3, 4]  # x, y, yaw; roll, pitch
+PLANAR, TILT = (0, 1, 5), (3, 4)  # x, y, yaw; roll, pitch
 BLEND_FRACTION = 0.35  # part of the planar motion in which it speeds up, and in which it slows down
 TILT_FRACTION = 0.8  # part of a swing after which the foot has the tilt of its target
 MAX_BISECTIONS = 16  # of the time at which a descending foot turns, in the search for a trajectory above the ground
@@ -84,8 +84,8 @@ class SwingTrajectory:
             raise InputError(f"apex_fraction must be from 0.1 to 0.9, got {apex_fraction!r}")
         self.start, self.end, self.height = float(start), float(end), float(height)
         self._from = one_pose("T_start", T_start)
-        origin = coordinates(self._from, 0.0)
-        rates = np.zeros(6) if velocity is None else _rates(origin, numbers("velocity", velocity, 6))
+        origin: list[float] = coordinates(self._from, 0.0).tolist()
+        rates = [0.0] * 6 if velocity is None else _rates(origin, numbers("velocity", velocity, 6).tolist())
         rates[2] = max(rates[2], 0.0)  # never into the ground
         self._aim(T_end, origin[5])
         self._ground = min(origin[2], self._goal[2])
@@ -93,33 +93,41 @@ class SwingTrajectory:
         self._apex_fraction = float(apex_fraction)
         middle = self.start + self._apex_fraction * (self.end - self.start)
         early, late = (part * (self.end - self.start) for part in pair)
-        first, last = np.array([origin, rates, np.zeros(6)]), np.array([[self._goal[2]], [-descent_speed], [0.0]])
-        self._height = PiecewiseQuintic([self.start, middle, self.end], [first[:, 2:3], at_rest(self._apex), last])
-        level = self.start + TILT_FRACTION * (self.end - self.start)
-        self._tilt = PiecewiseQuintic([self.start, level, self.end], [first[:, TILT], *2 * [_still(self._goal[TILT])]])
-        self._planar = PiecewiseQuintic(*self._cruise(first[:, PLANAR], early if velocity is None else 0.0, late))
+        first = [(x, v, 0.0) for x, v in zip(origin, rates, strict=True)]
+        last = (self._goal[2], -float(descent_speed), 0.0)
+        self._height = PiecewiseQuintic([self.start, middle, self.end], [[first[2]], [at_rest(self._apex)], [last]])
+        level, goal = self.start + TILT_FRACTION * (self.end - self.start), self._resting(TILT)
+        self._tilt = PiecewiseQuintic([self.start, level, self.end], [[first[k] for k in TILT], goal, goal])
+        self._planar = self._cruise([first[k] for k in PLANAR], early if velocity is None else 0.0, late)
 
-    def _cruise(self, first: Array, early: float, late: float) -> tuple[list[float], list[Array]]:
+    def _resting(self, chosen: tuple[int, ...]) -> list[CoordinateState]:
+        """Return the states of some coordinates at the goal."""
+        return [at_rest(self._goal[k]) for k in chosen]
+
+    def _cruise(self, first: list[CoordinateState], early: float, late: float) -> PiecewiseQuintic:
         """Plan the motion along the ground: a constant velocity in the middle, lower than the peak of one polynomial.
 
         It begins `early` seconds after lift-off and ends `late` seconds before touchdown.
         """
-        begin, end, goal = self.start + early, self.end - late, self._goal[PLANAR]
+        begin, end, goal = self.start + early, self.end - late, self._resting(PLANAR)
         blend = BLEND_FRACTION * (end - begin)
-        velocity = (goal - first[0] - 0.5 * blend * first[1]) / (end - begin - blend)
-        leaving = np.array([first[0] + 0.5 * blend * (first[1] + velocity), velocity, 0.0 * goal])
-        arriving = np.array([goal - 0.5 * blend * velocity, velocity, 0.0 * goal])
-        times, knots = [begin, begin + blend, end - blend, end], [first, leaving, arriving, _still(goal)]
+        leaving: list[CoordinateState] = []
+        arriving: list[CoordinateState] = []
+        for (x0, v0, _), (x1, _, _) in zip(first, goal, strict=True):
+            velocity = (x1 - x0 - 0.5 * blend * v0) / (end - begin - blend)
+            leaving.append((x0 + 0.5 * blend * (v0 + velocity), velocity, 0.0))
+            arriving.append((x1 - 0.5 * blend * velocity, velocity, 0.0))
+        times, knots = [begin, begin + blend, end - blend, end], [first, leaving, arriving, goal]
         if early:
             times, knots = [self.start, *times], [first, *knots]
         if late:
-            times, knots = [*times, self.end], [*knots, knots[-1]]
-        return times, knots
+            times, knots = [*times, self.end], [*knots, goal]
+        return PiecewiseQuintic(times, knots)
 
     @property
     def target(self) -> Array:
         """Pose at touchdown, T_world_sole (4, 4)."""
-        return matrix(self._goal)
+        return matrix(np.array(self._goal))
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
         """Evaluate at times (...) [s].
@@ -213,50 +221,48 @@ class SwingTrajectory:
         if not t < finish < np.inf:
             raise InputError(f"the touchdown at {finish!r} s must be after the time of the change, {t!r} s")
         nonnegative("descent_speed", descent_speed)
-        state = self._state(np.asarray(float(t)))
+        time = float(t)
+        planar, tilt, (height,) = self._planar.at(time), self._tilt.at(time), self._height.at(time)
         if T_end is not None:
-            self._aim(T_end, state[0, 5])
-            self._apex = max(self._from[2, 3], self._goal[2]) + self.height
+            self._aim(T_end, planar[2][0])
+            self._apex = max(float(self._from[2, 3]), self._goal[2]) + self.height
         self._ground = min(self._ground, self._goal[2])
-        level = _still(self._goal[TILT])
-        self._planar = self._planar.spliced(t, [t, finish], [state[:, PLANAR], _still(self._goal[PLANAR])])
-        self._tilt = self._tilt.spliced(
-            t, [t, t + TILT_FRACTION * (finish - t), finish], [state[:, TILT], level, level]
-        )
-        self._height = self._height.spliced(t, *self._descent(float(t), finish, state[:, 2:3], descent_speed))
+        level, goal = time + TILT_FRACTION * (finish - time), self._resting(TILT)
+        self._planar = self._planar.spliced(time, PiecewiseQuintic([time, finish], [planar, self._resting(PLANAR)]))
+        self._tilt = self._tilt.spliced(time, PiecewiseQuintic([time, level, finish], [tilt, goal, goal]))
+        self._height = self._height.spliced(time, self._descent(time, finish, height, float(descent_speed)))
         self.end = finish
 
     def _aim(self, T_end: MatrixLike, near: float) -> None:
-        self._goal = coordinates(one_pose("T_end", T_end), near)
+        self._goal: list[float] = coordinates(one_pose("T_end", T_end), near).tolist()
 
     def _state(self, time: Array) -> Array:
         """Evaluate position, velocity and acceleration of the six coordinates: (..., 3, 6)."""
         planar, height, tilt = self._planar(time), self._height(time), self._tilt(time)
         return np.concatenate([planar[..., :2], height, tilt, planar[..., 2:]], axis=-1)
 
-    def _descent(self, t: float, finish: float, state: Array, speed: float) -> tuple[list[float], list[Array]]:
+    def _descent(self, t: float, finish: float, state: CoordinateState, speed: float) -> PiecewiseQuintic:
         """Plan the height from a state on: over the apex if it is still ahead, else straight down if that stays above.
 
         A foot that already descends may have to rise again; the sooner it turns, the less it dips.
         """
-        z, goal = float(state[0, 0]), float(self._goal[2])
-        last = np.array([[goal], [-speed], [0.0]])
+        goal = self._goal[2]
+        first, last = [state], [(goal, -speed, 0.0)]
         middle = self.start + self._apex_fraction * (finish - self.start)
-        plans: list[tuple[list[float], list[Array]]] = []
+        direct = [PiecewiseQuintic([t, finish], [first, last])]
         if t < middle - TOLERANCE:
-            plans.append(([t, middle, finish], [state, at_rest(self._apex), last]))
-        plans.append(([t, finish], [state, last]))
-        part = 0.5
-        for _ in range(MAX_BISECTIONS):
-            turn = t + part * (finish - t)
-            plans.append(([t, turn, finish], [state, at_rest(max(z, goal)), last]))
-            part *= 0.5
-        dips = []
-        for times, knots in plans:
-            dips.append(PiecewiseQuintic(times, knots).minimum() - self._ground)
-            if dips[-1] >= -TOLERANCE:
-                return times, knots
-        return plans[int(np.argmax(dips))]
+            direct.insert(0, PiecewiseQuintic([t, middle, finish], [first, [at_rest(self._apex)], last]))
+        lowest = minima(direct)
+        for curve, least in zip(direct, lowest, strict=True):
+            if least - self._ground >= -TOLERANCE:
+                return curve
+        turn = [at_rest(max(state[0], goal))]
+        parts = [0.5 ** (k + 1) for k in range(MAX_BISECTIONS)]
+        turning = [PiecewiseQuintic([t, t + part * (finish - t), finish], [first, turn, last]) for part in parts]
+        lowest += minima(turning)
+        highest = max(lowest)
+        enough = min(highest, self._ground - TOLERANCE)
+        return [*direct, *turning][next(k for k, least in enumerate(lowest) if least >= enough)]
 
 
 def tilt_progress(s: Array) -> Array:
@@ -265,17 +271,12 @@ def tilt_progress(s: Array) -> Array:
     return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x * x))
 
 
-def _still(position: Array) -> Array:
-    """Make a knot (3, k) without velocity and acceleration."""
-    return np.array([position, np.zeros_like(position), np.zeros_like(position)])
-
-
-def _rates(x: Array, twist: Array) -> Array:
+def _rates(x: list[float], twist: list[float]) -> list[float]:
     """Compute the rates (6,) of coordinates (6,) from a twist (6,): the inverse of `_twists`."""
     pitch, yaw = x[4], x[5]
     vx, vy, vz, wx, wy, wz = twist
     roll_rate = (cos(yaw) * wx + sin(yaw) * wy) / cos(pitch)
-    return np.array([vx, vy, vz, roll_rate, cos(yaw) * wy - sin(yaw) * wx, wz + sin(pitch) * roll_rate])
+    return [vx, vy, vz, roll_rate, cos(yaw) * wy - sin(yaw) * wx, wz + sin(pitch) * roll_rate]
 
 
 def coordinates(T: Array, near: float) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import cos, sin
+
 import numpy as np
 
 from kinodyn.errors import KinodynError
@@ -11,16 +13,19 @@ from kinodyn.walking.footsteps import standing_feet
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.terrain_plan import TerrainPlan
 
-LEVEL = 0.02  # [m] by which the CoM is lower than in the stance, up to which the checks of level ground suffice
+LEVEL = 0.01  # [m] by which the CoM is lower than in the stance, up to which the checks of level ground suffice
+MAX_FREE_ROLL = float(np.tan(np.deg2rad(2.0)))  # of the ground across feet whose roll is free
 WEIGHT_SHARE = 0.9  # of the torque of a joint that may bear the weight; the rest is for motion and feedback
 JOINT_SPEED_SHARE = 0.85  # of joint velocities of level ground; swings that clear the terrain need the rest
 RESOLUTION = 0.01  # [m] of heights that are checked once
 
 
-def quick_enough(planner: Planner, speed: float) -> bool:
-    """Return whether the joints are fast enough for the longest steps over terrain at a speed [m/s].
+def takes_long_steps(planner: Planner, speed: float) -> bool:
+    """Return whether the longest steps over terrain suit the robot at a speed [m/s].
 
-    Where a joint is too slow, the foot lags behind its swing, and the whole body sinks to bring it forward.
+    Where a joint is too slow for them, the foot lags behind its swing, and the whole body sinks to bring it forward.
+    Feet whose roll is free follow the inclination of their legs: in long steps on inclined ground they do not stand on
+    the line about which they roll.
 
     Parameters
     ----------
@@ -32,6 +37,8 @@ def quick_enough(planner: Planner, speed: float) -> bool:
     -------
     bool
     """
+    if any(foot.free == "roll" for foot in planner.body.feet.values()):
+        return False
     own = planner.settings
     reach = planner.limits.scaled(own.terrain.step_fraction).forward
     fastest = min(own.terrain.slow_step_length * planner.body.leg, reach) / own.step_time
@@ -51,7 +58,8 @@ def require_strong_steps(plan: TerrainPlan, friction: float = 0.5) -> None:
         Coefficient of the ground.
     """
     if any(foot.free for foot in plan.body.feet.values()):
-        return  # they do not stand flat on one foot; `TerrainLimits` allows low steps only
+        _require_level_across(plan)  # they do not stand flat on one foot; `TerrainLimits` allows low steps only
+        return
     feet, checked = dict(plan.plan.start), set()
     for step in plan.steps:
         stance, lifted = feet[opposite(step.side)], feet[step.side]
@@ -62,6 +70,19 @@ def require_strong_steps(plan: TerrainPlan, friction: float = 0.5) -> None:
             _require(plan.body, stance.side, rise, height, lean, friction)
         checked.add(case)
         feet[step.side] = step
+
+
+def _require_level_across(plan: TerrainPlan) -> None:
+    """Raise KinodynError where ground is inclined across feet whose roll the legs do not control."""
+    for step in plan.steps:
+        across = step.gradient[1] * cos(step.yaw) - step.gradient[0] * sin(step.yaw)
+        if plan.body.feet[step.side].free == "roll" and abs(across) > MAX_FREE_ROLL:
+            raise KinodynError(
+                f"{plan.body.robot.name!r} cannot walk there: the joints of its legs do not control the roll of its "
+                f"feet, and the ground at ({step.x:.2f}, {step.y:.2f}) is inclined by "
+                f"{np.rad2deg(np.arctan(abs(across))):.2g} degrees across its {step.side} foot, "
+                f"more than {np.rad2deg(np.arctan(MAX_FREE_ROLL)):.2g} degrees"
+            )
 
 
 def _require(body: Biped, side: str, rise: float, height: float, lean: float, friction: float) -> None:

@@ -34,6 +34,8 @@ class TerrainSwings:
 
     def __init__(self, body: Biped, ground: HeightMap, settings: GaitSettings) -> None:
         self.body, self.ground, self.settings = body, ground, settings
+        at_rest = np.eye(4)
+        self.plan("left", at_rest, at_rest, 0.0, 1.0, 0.0)  # first calls take longer than a control tick
 
     def plan(self, side: str, T_start: Array, T_end: Array, start: float, end: float, lift: float) -> SwingTrajectory:
         """Plan the swing of a foot.

@@ -15,7 +15,8 @@ from kinodyn.dynamics.contact import Contact
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
-from kinodyn.spatial import exp3, log3, rot_x, rot_y
+from kinodyn.spatial import rot_x, rot_y
+from kinodyn.spatial.lie import exp_rotation_vector, log_rotation
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.leg_reach import LegReach
@@ -39,12 +40,14 @@ class WholeBodyTracker:
 
     def __init__(self, body: Biped, settings: GaitSettings, dt: float, upper_body: UpperBody | None = None) -> None:
         self.body, gains, robot = body, settings.tracking, body.robot
+        T_world_trunk = body.T_world_trunk
+        self._R_upright = T_world_trunk[:3, :3]
         trunk = (0.0, 0.0, 0.0, *3 * [gains.trunk_weight])
         momentum = (0.0, 0.0, 0.0, *3 * [gains.momentum_weight])
         swing = np.array([*3 * [gains.swing_weight], *3 * [gains.swing_rotation_weight]])
         com = (gains.com_weight, gains.com_weight, gains.height_weight)
         self._com = ComTask(np.zeros(3), weights=com, name="CoM")
-        self._trunk = FrameTask(robot.joints[0].child, body.base, weights=trunk, name="trunk")
+        self._trunk = FrameTask(body.trunk, T_world_trunk, weights=trunk, name="trunk")
         self._posture = posture = PostureTask(body.q, weights=gains.posture_weight)
         angular = MomentumTask(weights=momentum, name="angular momentum")
         self._swing = {
@@ -67,10 +70,10 @@ class WholeBodyTracker:
         self._friction, self._leg_weight, self._clear_edges = settings.friction, gains.leg_posture_weight, False
         self._ankles = {side: [_range(robot, joint) for joint in joints] for side, joints in body.ankles.items()}
         self._reach = {side: LegReach(robot, knee, body.q) for side, knee in body.knees.items()}
-        self._supports: dict[str, Support] = dict.fromkeys(body.feet)
         self._contacts = {
             (side, edge): _contact(foot, edge, settings.friction) for side, foot in body.feet.items() for edge in EDGES
         }
+        self._supports: dict[tuple[str, str], Support] = dict.fromkeys(self._contacts)
         tasks = [self._com, self._trunk, posture, angular, *self._swing.values(), *self._tilt.values()]
         braking = {knee.joint.name: KNEE_BRAKING for knee in body.knees.values()}
         self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt, braking=braking)
@@ -96,7 +99,10 @@ class WholeBodyTracker:
         """Keep the trunk at a heading [rad, rad/s, rad/s^2], and at roll, pitch and yaw (3,) relative to it [rad]."""
         roll, pitch, yaw = angles.tolist()
         T, velocity, change = np.eye(4), np.zeros(6), np.zeros(6)
-        T[:3, :3] = _rot_z(heading + yaw) @ rot_y(pitch) @ rot_x(roll) @ self.body.base[:3, :3]
+        leaning = self._R_upright
+        if roll or pitch:
+            leaning = rot_y(pitch) @ rot_x(roll) @ leaning
+        T[:3, :3] = _rot_z(heading + yaw) @ leaning
         velocity[5], change[5] = rate, acceleration
         self._trunk.track(T, velocity, change)
 
@@ -105,10 +111,9 @@ class WholeBodyTracker:
 
         `support` is the part of the sole that the ground bears, as in `Footstep`.
         """
-        if support != self._supports[side]:
-            self._supports[side] = support
-            for name in EDGES:
-                self.qp.contacts[self._contacts[side, name].name].reshape(self._corners(side, name, support))
+        if support != self._supports[side, edge]:
+            self._supports[side, edge] = support
+            self.qp.contacts[self._contacts[side, edge].name].reshape(self._corners(side, edge, support))
         for name in EDGES:
             contact = self.qp.contacts[self._contacts[side, name].name]
             contact.active = name == edge
@@ -150,7 +155,7 @@ class WholeBodyTracker:
         foot, velocity, acceleration = self.body.feet[side], reference.velocity, reference.acceleration
         R = state.pose(foot.frame)[:3, :3] @ foot.T_frame_sole[:3, :3]
         rates = state.jacobian(foot.frame)[3:] @ state.v
-        limited, error = False, np.zeros(3) if free else log3(reference.pose[:3, :3] @ R.T)
+        limited, error = False, np.zeros(3) if free else log_rotation(reference.pose[:3, :3] @ R.T)
         if free:
             velocity, acceleration = np.concatenate([np.zeros(3), rates]), np.zeros(6)
         for joint, axis, low, high in self._ankles[side]:
@@ -164,7 +169,8 @@ class WholeBodyTracker:
                 change = float(acceleration[3:] @ about)
                 acceleration = np.concatenate([acceleration[:3], acceleration[3:] - change * about])
         T = reference.pose.copy()
-        T[:3, :3] = exp3(error) @ R
+        if limited or free:
+            T[:3, :3] = exp_rotation_vector(error) @ R
         if limited and self._clear_edges:  # its lowest point stays as high as planned
             T[2, 3] += _lowest(foot, reference.pose) - _lowest(foot, T)
         return foot.frame_pose(T), velocity, acceleration, limited

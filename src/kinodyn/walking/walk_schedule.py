@@ -16,7 +16,7 @@ from kinodyn.terrain import HeightMap
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.footsteps import wrap
 from kinodyn.walking.metrics import path_heading, progress
-from kinodyn.walking.terrain_feasibility import quick_enough, require_strong_steps
+from kinodyn.walking.terrain_feasibility import require_strong_steps, takes_long_steps
 from kinodyn.walking.terrain_plan import TerrainPlan
 
 STANDING_TIME = 0.5  # [s] before the first step
@@ -114,7 +114,7 @@ class WalkSchedule:
             speed=speed,
             settings=planner.settings,
             limits=planner.limits,
-            quick=quick_enough(planner, speed),
+            quick=takes_long_steps(planner, speed),
         )
         require_strong_steps(plan)
         self.controller.follow(plan, at=STANDING_TIME)

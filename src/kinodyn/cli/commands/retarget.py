@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -63,9 +62,9 @@ def retarget(
     clip in MuJoCo, actuated by torques alone, and tracks its upper body; what the controller cannot reproduce is
     reported first. With --view or --export a page shows the human next to the robot.
     """
-    from kinodyn import get_threads
     from kinodyn import retarget as retargeting
     from kinodyn.retarget.body import Body
+    from kinodyn.threads import map_in_threads
 
     check_writable(export, (".html", ".htm"))
     loaded = args.load(robot, base)
@@ -91,8 +90,8 @@ def retarget(
             return file, error
 
     Body.from_robot(loaded)  # errors of the robot concern all clips
-    with progress_bar("clips") as progress, ThreadPoolExecutor(get_threads()) as threads:
-        for result in threads.map(one, files):
+    with progress_bar("clips") as progress:
+        for result in map_in_threads(one, files):
             done.append(result)
             progress(len(done), len(files))
     summary = _result(robot, rate, done)
@@ -167,7 +166,9 @@ def _by_job(robot: Robot, clips: list[Path], rate: float, mapping: Path | None, 
     reports = {str(shard["clip"][0]): json.loads(str(shard["report"][0])) for shard in shards}
     failed = [(files[index].name, failure.error) for index, failure in sorted(done.failed.items())]
     result = _summary(robot.name, rate, [str(file) for file in files], reports, failed)
-    result.interrupted = done.status == "interrupted"
+    result.interrupted, result.ok = done.status == "interrupted", done.status != "failed"
+    if not result.ok:
+        result.tables.append(Table("failed", ("reason",), [(done.reason,)]))
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -135,7 +136,7 @@ def _single(
     if redundancy is None:
         if plan.given is not None and not given:
             return None
-    elif plan.given is None or not isinstance(redundancy, float) or not np.isfinite(redundancy):
+    elif plan.given is None or not isinstance(redundancy, float) or not isfinite(redundancy):
         return None
     return plan.solve(robot, target_poses(T, "T"), frame, start, redundancy, near=given, limits=limits)
 

@@ -105,3 +105,10 @@ class AnalyticSolutions:
                 f"{np.count_nonzero(reaching)} branches reach the target, all outside the limits of {', '.join(worst)}"
             )
         return "the target was out of reach and was moved to the nearest reachable point" if self.clamped[index] else ""
+
+
+def make_solutions(**fields: object) -> AnalyticSolutions:
+    """Build solutions from all fields, without the generated `__init__`, which takes as long as a closed form."""
+    result = object.__new__(AnalyticSolutions)
+    result.__dict__.update(fields)
+    return result

@@ -20,13 +20,14 @@ from kinodyn.ik.analytic.planar import TwoLinks
 from kinodyn.ik.analytic.redundant import SevenJoints
 from kinodyn.ik.analytic.refinement import RESIDUAL_TOLERANCE, refine_below
 from kinodyn.ik.analytic.regional import Backwards, FirstTwoIntersect, LastTwoParallel
-from kinodyn.ik.analytic.result import LIMITS, SOLVED, STATUS_DTYPE, UNREACHABLE, AnalyticSolutions
+from kinodyn.ik.analytic.result import LIMITS, SOLVED, STATUS_DTYPE, UNREACHABLE, AnalyticSolutions, make_solutions
 from kinodyn.ik.analytic.six import ParallelThree, Reversed, Solver, SphericalWrist
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
 AnySolver: TypeAlias = Solver | SevenJoints | GeneralJoints
 FAR = 1e30  # [rad], for joints without limits
+_ONES = np.ones(6)
 STATUS = {name: np.array(name, dtype=STATUS_DTYPE) for name in (SOLVED, LIMITS, UNREACHABLE)}
 
 
@@ -41,6 +42,7 @@ class Plan:
     chain: Chain
     solved: NDArray[np.intp]
     given: int | None
+    given_limits: tuple[int, float, float]  # its place among the joints, 0 or 6, and its limits; of no use without it
     places: Array  # `solved`, as numbers
     lower: Array
     upper: Array
@@ -63,13 +65,13 @@ class Plan:
         if not found.regular:
             return None
         q, solved = found.q, found.residual <= RESIDUAL_TOLERANCE
-        outside = self._outside(found.outside, start, limits)
-        valid = solved & ~outside.any(axis=-1) if limits else solved.copy()
-        count = np.count_nonzero(solved)
-        if count < len(solved):
-            q[~solved] = np.nan
-        status = SOLVED if np.count_nonzero(valid) else LIMITS if count else UNREACHABLE
-        return AnalyticSolutions(
+        outside, within = self._limit_masks(found.outside, start, limits)
+        valid = solved & within
+        unsolved = [k for k, reached in enumerate(solved.tolist()) if not reached]
+        for k in unsolved:
+            q[k] = np.nan
+        status = SOLVED if np.count_nonzero(valid) else LIMITS if len(unsolved) < len(solved) else UNREACHABLE
+        return make_solutions(
             q=q,
             valid=valid,
             singular=np.zeros(len(solved), dtype=bool),
@@ -95,18 +97,24 @@ class Plan:
         )
         return found.q, found.residual, found.regular > 0.0
 
-    def _outside(self, six: Array, start: Array, limits: bool) -> Mask:
-        """Return which joints (8, joints) are outside their limits, from those of the six."""
-        chain = self.chain
+    def _limit_masks(self, six: Array, start: Array, limits: bool) -> tuple[Mask, Mask | bool]:
+        """Return which joints (8, joints) are outside their limits, from those of the six, and which branches are not.
+
+        The products and slices are those that take NumPy the least time: this is most of the cost of one target.
+        """
         if not limits:
-            return np.zeros((len(six), len(chain.names)), dtype=bool)
+            return np.zeros((len(six), len(self.chain.names)), dtype=bool), True
+        within: Mask = six.dot(_ONES) == 0.0
         if self.given is None:
-            return six > 0.0
-        k, value = chain.q_index.index(self.given), float(start[self.given])  # k is 0 or 6
+            return six > 0.0, within
+        k, lower, upper = self.given_limits
         outside: Mask = np.empty((len(six), 7), dtype=bool)
         np.greater(six, 0.0, out=outside[:, 1:] if k == 0 else outside[:, :6])
-        outside[:, k] = not chain.lower[k] <= value <= chain.upper[k]
-        return outside
+        if lower <= float(start[self.given]) <= upper:
+            outside[:, k] = False
+            return outside, within
+        outside[:, k] = True
+        return outside, False
 
 
 def plan_of(chain: Chain, solver: AnySolver) -> Plan | None:
@@ -138,11 +146,16 @@ def plan_of(chain: Chain, solver: AnySolver) -> Plan | None:
         chain,
         solved,
         None if seven is None else chain.q_index[seven.given],
+        (0, 0.0, 0.0) if seven is None else _limits_of(chain, seven.given),
         solved.astype(float),
         np.maximum(chain.lower[joints], -FAR),
         np.minimum(chain.upper[joints], FAR),
         solver.family,
     )
+
+
+def _limits_of(chain: Chain, k: int) -> tuple[int, float, float]:
+    return k, float(chain.lower[k]), float(chain.upper[k])
 
 
 def _fill(row: np.void, inner: SphericalWrist | ParallelThree) -> None:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kinodyn.ik.analytic.axes import Axis, CosSin, Motion, Vec, add_angles, constant, minus, negated, plus, some
+from kinodyn.ik.analytic.axes import Axis, CosSin, Motion, Real, Vec, add_angles, constant, minus, negated, plus, some
 from kinodyn.ik.analytic.geometry import (
     NoClosedFormError,
     angle_between,
@@ -21,7 +21,7 @@ from kinodyn.ik.analytic.geometry import (
 )
 from kinodyn.ik.analytic.planar import ThreeLinks
 from kinodyn.ik.analytic.regional import Regional, height, regional
-from kinodyn.ik.analytic.subproblems import Degeneracies, aim, level
+from kinodyn.ik.analytic.subproblems import Degeneracies, aim, bend
 
 # Joint 4 loses precision where the wrist is bent less than this [rad]; joint 6 compensates for it.
 NEARLY_ALIGNED = 1e-4
@@ -67,7 +67,7 @@ class SphericalWrist:
 
     def _wrist(self, ahead: Vec, behind: Vec, record: Degeneracies) -> list[CosSin]:
         four, five, six = self.axes[3:]
-        q5 = level(five, six.w, four.w, four.along(ahead), joint=4, earlier=2, record=record)
+        q5 = bend(five, six.w, four.w, *_angle(four, ahead), joint=4, earlier=2, record=record)
         q4 = aim(four, five.rotate(q5, six.w), ahead, joint=3, record=record)
         q6 = aim(six, behind, five.rotate(negated(q5), four.w), joint=5, record=record)
         return [q4, q5, q6]
@@ -108,7 +108,7 @@ class ParallelThree:
         w = self.links.third.w
         q1 = height(one, w, self.centre, goal.move(self.centre), joint=0, record=record)
         behind = goal.rotate_back(one.rotate(q1, w))  # direction of the parallel axes in the frame of the tool
-        q5 = level(five, six.w, w, six.along(behind), joint=4, earlier=1, record=record)
+        q5 = bend(five, six.w, w, *_angle(six, behind), joint=4, earlier=1, record=record)
         before = len(record.singular)
         q6 = aim(six, behind, five.rotate(negated(q5), w), joint=5, record=record)
         # With the last axis parallel to the others joint 6 is free, but not every value lets 2, 3, 4 reach the goal.
@@ -138,6 +138,12 @@ class Reversed:
     def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
         """Solve the reversed chain."""
         return self.inner.solve(goal.inverse(), record.reversed())[::-1]
+
+
+def _angle(axis: Axis, v: Vec) -> tuple[Real, Real]:
+    """Return cosine and squared sine of the angle between the axis and the unit vector v."""
+    x, y = axis.across(v)
+    return axis.along(v), x * x + y * y
 
 
 def six(axes: Sequence[Axis]) -> Solver:

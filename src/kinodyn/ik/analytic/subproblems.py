@@ -8,6 +8,7 @@ form A cos q + B sin q = C.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,13 @@ class Degeneracies:
         return Degeneracies(self.size, self.free[::-1], self.singular, self.double)
 
 
+class Discriminant(NamedTuple):
+    """A discriminant computed by other means than from the coefficients, and what is zero relative to their square."""
+
+    value: Real
+    zero: float
+
+
 def level(
     axis: Axis, v: Vec, w: Vec, k: Real, *, joint: int, earlier: int, record: Degeneracies, scale: float = 1.0
 ) -> CosSin:
@@ -50,6 +58,25 @@ def level(
     a, b = axis.across(w)
     remainder = k - axis.along(v) * axis.along(w)
     return roots(a * x + b * y, b * x - a * y, remainder, scale, joint=joint, earlier=earlier, record=record)
+
+
+def bend(
+    axis: Axis, v: Vec, w: Vec, cosine: Real, squared_sine: Real, *, joint: int, earlier: int, record: Degeneracies
+) -> CosSin:
+    """Rotate the unit vector v about the axis to an angle from the unit vector w: two solutions, as `level`.
+
+    Where v is nearly aligned with w, the cosine of the angle does not determine it; its sine does, to full precision.
+    """
+    x, y = axis.across(v)
+    a, b = axis.across(w)
+    m, n = axis.along(v), axis.along(w)
+    # (1 - m^2) (1 - n^2) - (cosine - m n)^2, without differences of numbers near 1
+    side = np.sign(cosine)
+    discriminant = squared_sine * (1.0 - 2.0 * side * m * n / (1.0 + np.abs(cosine))) - (m - side * n) ** 2
+    exact = Discriminant(discriminant, FREE_JOINT_TOLERANCE**2)
+    return roots(
+        a * x + b * y, b * x - a * y, cosine - m * n, 1.0, joint=joint, earlier=earlier, record=record, exact=exact
+    )
 
 
 def distance(
@@ -95,25 +122,38 @@ def _square(v: Vec) -> Real:
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
 
 
-def roots(a: Real, b: Real, k: Real, scale: float, *, joint: int, earlier: int, record: Degeneracies) -> CosSin:
+def roots(
+    a: Real,
+    b: Real,
+    k: Real,
+    scale: float,
+    *,
+    joint: int,
+    earlier: int,
+    record: Degeneracies,
+    exact: Discriminant | None = None,
+) -> CosSin:
     """Solve a cos q + b sin q = k: two solutions, on a new first axis before those of the `earlier` subproblems.
 
-    The coefficients need not depend on all of these; the axes that they lack are added.
+    The coefficients need not depend on all of these; the axes that they lack are added. `exact` is the discriminant
+    a^2 + b^2 - k^2 where the caller knows it more precisely.
     """
     a, b, k = (_with_axes(x, earlier + 1) for x in (a, b, k))
     square = np.asarray(a * a + b * b)
     unknown = square <= (FREE_JOINT_TOLERANCE * scale) ** 2
-    discriminant = np.asarray(square - k * k)
+    discriminant = np.asarray(square - k * k if exact is None else _with_axes(exact.value, earlier + 1))
+    zero = ZERO_TOLERANCE if exact is None else exact.zero
     double = np.abs(discriminant) <= DOUBLE_ROOT_TOLERANCE * square
     if some(double):
         record.double.append(double)
     # Rounding errors of a double root would separate its solutions by their square root, and hide a free joint.
-    root = np.sqrt(np.where(discriminant > ZERO_TOLERANCE * square, discriminant, 0.0))
+    root = np.sqrt(np.where(discriminant > zero * square, discriminant, 0.0))
     free = some(unknown)
     inverse = 1.0 / (np.where(unknown, 1.0, square) if free else square)
     k, root = k * inverse, root * inverse
     c, s, dc, ds = a * k, b * k, b * root, a * root
-    cosines, sines = np.empty((2, *c.shape)), np.empty((2, *c.shape))
+    shape = (2, *(c.shape if exact is None else np.broadcast_shapes(c.shape, dc.shape)))
+    cosines, sines = np.empty(shape), np.empty(shape)
     np.subtract(c, dc, out=cosines[0])
     np.add(c, dc, out=cosines[1])
     np.add(s, ds, out=sines[0])

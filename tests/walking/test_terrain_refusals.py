@@ -1,0 +1,47 @@
+"""What a robot cannot do over terrain is refused before the simulation, with the limit that forbids it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.model.robot import Robot
+from kinodyn.walking import Biped, WalkingController
+from kinodyn.walking.terrain_feasibility import takes_long_steps
+
+FIXED: dict[str, Any] = {"kind": "fixed", "axis": np.array([0.0, 0.0, 1.0]), "lower": -np.inf, "upper": np.inf}
+
+
+def without_ankle_roll() -> Robot:
+    description = kd.load("humanoid").description
+    joints = tuple(
+        replace(joint, effort=np.inf, **FIXED) if joint.name.endswith("ankle_roll") else joint
+        for joint in description.joints
+    )
+    return Robot(replace(description, joints=joints, configurations={}))
+
+
+def test_ground_inclined_across_feet_whose_roll_is_free_is_refused() -> None:
+    with pytest.raises(kd.KinodynError, match="do not control the roll of its feet, and the ground .* is inclined by"):
+        kd.walking.walk(without_ankle_roll(), (0.2, 0.0, 0.0), terrain="slope:5,across", goal=(2.0, 0.0, 0.0))
+
+
+def test_feet_whose_roll_is_free_take_short_steps_over_terrain() -> None:
+    assert not takes_long_steps(WalkingController(Biped.from_robot(without_ankle_roll())).planner, 0.2)
+    assert takes_long_steps(WalkingController(kd.load("humanoid")).planner, 0.2)
+
+
+def test_motors_without_reserve_are_refused_across_a_slope_and_not_on_level_ground() -> None:
+    """The hip roll of the humanoid needs 63 N m on one foot: 68 N m are enough to step, without much reserve."""
+    description = kd.load("humanoid").description
+    joints = tuple(
+        replace(joint, effort=68.0) if joint.name.endswith("hip_roll") else joint for joint in description.joints
+    )
+    robot = Robot(replace(description, joints=joints))
+    kd.walking.feasibility.require_strong(Biped.from_robot(robot))
+    with pytest.raises(kd.KinodynError, match="too weak to bear a step of .* joint .*hip_roll needs .* has 90 % of 68"):
+        kd.walking.walk(robot, (0.2, 0.0, 0.0), terrain="slope:5,across", goal=(2.0, 0.0, 0.0))
