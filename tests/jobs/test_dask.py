@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import functions
 import numpy as np
@@ -76,6 +77,9 @@ def test_a_shard_that_kills_its_workers_is_reported_and_the_rest_finishes(tmp_pa
     assert list(job.failed) == [2] and "KilledWorker" in job.failed[2].error
 
 
+WORKER = SimpleNamespace(address="tcp://127.0.0.1:1")
+
+
 class BlamingExecutor(Executor):
     """Runs what was submitted within a moment; all of it fails together, as shards of one dead worker may in Dask."""
 
@@ -96,7 +100,7 @@ class BlamingExecutor(Executor):
         deadly = any(args[2] == 2 for _, _, args in batch)  # the index of the shard
         for future, function, args in batch:
             if deadly:
-                future.set_exception(distributed.KilledWorker(f"shard {args[2]}", None, 3))
+                future.set_exception(distributed.KilledWorker(f"shard {args[2]}", WORKER, 3))
             else:
                 future.set_result(function(*args))
 
@@ -105,7 +109,7 @@ class BlamingClient:
     status = "running"
 
     def nthreads(self):
-        return {"tcp://127.0.0.1:1": 2}
+        return {WORKER.address: 2}
 
     def get_executor(self, pure):
         return BlamingExecutor()
