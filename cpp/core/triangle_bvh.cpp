@@ -1,5 +1,7 @@
 #include "core/triangle_bvh.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -180,7 +182,7 @@ double TriangleBvh::box_distance2(const Node& node, const Vec3& p) const {
 }
 
 template <class Visit>
-TriangleBvh::Nearest TriangleBvh::find_nearest(const Vec3& p, double bound, Visit&& visit) const {
+TriangleBvh::Nearest TriangleBvh::find_nearest(const Vec3& p, double bound, double enough, Visit&& visit) const {
     struct Entry {
         int node;
         double distance2;
@@ -190,7 +192,7 @@ TriangleBvh::Nearest TriangleBvh::find_nearest(const Vec3& p, double bound, Visi
     double best = bound * bound;
     Vec3 point = p;
     stack[size++] = {0, box_distance2(nodes_[0], p)};
-    while (size > 0) {
+    while (size > 0 && best > enough * enough) {
         const Entry entry = stack[--size];
         if (entry.distance2 >= best) continue;
         visit();
@@ -213,14 +215,25 @@ TriangleBvh::Nearest TriangleBvh::find_nearest(const Vec3& p, double bound, Visi
 }
 
 TriangleBvh::Lowest TriangleBvh::lowest(const double* points, std::size_t n) const {
+    const auto point = [points](std::size_t k) { return Vec3{points[3 * k], points[3 * k + 1], points[3 * k + 2]}; };
+    // Far inside a rough surface, thousands of triangles are nearly as near as the nearest one, and near an open one
+    // the test of inside is slow. The points that may be the deepest come first, according to the first triangles that
+    // a search meets; the others end theirs soon.
+    std::vector<std::pair<double, std::size_t>> bounds;
+    for (std::size_t k = 0; k < n; ++k)
+        if (box_distance2(nodes_[0], point(k)) == 0)
+            bounds.emplace_back(find_nearest(point(k), 1e300, 1e150, [] {}).distance, k);
+    std::sort(bounds.begin(), bounds.end(), std::greater<>());
     Lowest best{1e300, 0};
+    for (const auto& [bound, k] : bounds) {
+        const double deepest = std::max(-best.distance, 0.0);
+        if (bound < deepest) break;
+        const double depth = find_nearest(point(k), 1e300, deepest, [] {}).distance;
+        if (-depth < best.distance && inside(point(k))) best = {-depth, k};
+    }
+    if (best.distance <= 0) return best;
     for (std::size_t k = 0; k < n; ++k) {
-        const Vec3 p = {points[3 * k], points[3 * k + 1], points[3 * k + 2]};
-        const double from_box2 = box_distance2(nodes_[0], p);
-        if (from_box2 > 0 && (best.distance <= 0 || from_box2 >= best.distance * best.distance)) continue;
-        const bool is_inside = from_box2 == 0 && inside(p);
-        if (!is_inside && best.distance <= 0) continue;
-        const double found = is_inside ? -nearest(p).distance : nearest(p, best.distance).distance;
+        const double found = nearest(point(k), best.distance).distance;
         if (found < best.distance) best = {found, k};
     }
     return best;
@@ -286,7 +299,7 @@ bool TriangleBvh::is_inside(const Vec3& p, Visit&& visit) const {
 }
 
 TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
-    return find_nearest(p, bound, [] {});
+    return find_nearest(p, bound, 0, [] {});
 }
 
 double TriangleBvh::winding_number(const Vec3& p) const {
@@ -308,7 +321,7 @@ double TriangleBvh::search_cost() const {
         const double angle = static_cast<double>(count);
         const Vec3 aside = length * Vec3{std::cos(angle), std::sin(angle), std::cos(2 * angle)};
         const Vec3 p = centroid(triangles_[k]) + aside;
-        find_nearest(p, 1e300, visit);
+        find_nearest(p, 1e300, 0, visit);
         is_inside(p, visit);
     }
     return static_cast<double>(visits) / static_cast<double>(count);

@@ -57,8 +57,9 @@ class TriangleBvh {
     };
 
     // The following call `visit` for each node.
+    // A point that is not farther than `enough` ends the search, even if it is not the nearest.
     template <class Visit>
-    Nearest find_nearest(const Vec3& p, double bound, Visit&& visit) const;
+    Nearest find_nearest(const Vec3& p, double bound, double enough, Visit&& visit) const;
     template <class Visit>
     double sum_angles(const Vec3& p, Visit&& visit) const;
     // The winding number of a closed surface: how often it is crossed above p, from below less from above.

@@ -10,6 +10,7 @@ import pytest
 import trimesh
 
 import kinodyn as kd
+from kinodyn import _core
 from kinodyn.collision import (
     Box,
     Capsule,
@@ -183,3 +184,20 @@ def test_meshes_are_compared_as_trimesh_places_them() -> None:
     assert not exact.collide([ring], [Placed(Sphere(0.2), EYE)])  # a ball in the hole of a ring
     assert exact.distance([ring], [Placed(Sphere(0.2), EYE)]).distance == pytest.approx(0.05, abs=3e-3)
     assert exact.collide([ring], [Placed(Sphere(0.26), EYE)])
+
+
+@pytest.mark.parametrize("removed", [0, 40])  # triangles: the surface is closed, or has holes
+@pytest.mark.parametrize(("smallest", "largest"), [(0.0, 0.3), (0.0, 1.4), (0.8, 1.2), (1.3, 2.0)])
+def test_the_lowest_distance_is_that_of_every_point_by_itself(removed, smallest, largest):
+    """A rough surface: far inside, many triangles are nearly as near as the nearest."""
+    rng = np.random.default_rng(removed)
+    sphere = trimesh.creation.icosphere(subdivisions=4)
+    vertices = np.ascontiguousarray(sphere.vertices * rng.uniform(0.9, 1.1, (len(sphere.vertices), 1)))
+    surface = _core.TriangleBvh(vertices, np.ascontiguousarray(sphere.faces[removed:], dtype=np.int64))
+    for n in (1, 7, 300):
+        directions = rng.normal(size=(n, 3))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        points = np.ascontiguousarray(directions * rng.uniform(smallest, largest, (n, 1)))
+        every = surface.signed_distances(points)
+        lowest, index = surface.lowest_distance(points)
+        assert lowest == every.min() == every[index]
