@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from typing import Any
@@ -74,13 +75,12 @@ def _worker_settings() -> AbstractContextManager[object]:
 
 
 def _connected(client: Any, workers: int | None) -> Engine:
-    killed = import_module("distributed").KilledWorker
     count: Callable[[], int] = (lambda: workers) if workers is not None else _Count(client)
     return Engine(
         client.get_executor(pure=False),
         count,
         lost=lambda: _connection_failure(client),
-        worker_died=lambda error: isinstance(error, killed),
+        death_errors=(BrokenExecutor, import_module("distributed").KilledWorker),
         single_thread=True,
     )
 

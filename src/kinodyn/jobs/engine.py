@@ -11,10 +11,6 @@ def _alive() -> str:
     return ""
 
 
-def _is_broken(error: BaseException) -> bool:
-    return isinstance(error, BrokenExecutor)
-
-
 @dataclass
 class Engine:
     """An executor and how many shards it works on at once.
@@ -28,9 +24,9 @@ class Engine:
         Makes a new executor after a worker has died; None where the engine replaces its workers itself.
     lost : callable
         Returns why the engine cannot go on, such as the loss of its scheduler; empty while it can.
-    worker_died : callable
-        Returns whether the error of a shard says that its worker died. That may be the fault of another shard, which
-        the worker had begun or was to compute next.
+    death_errors : tuple of exception types
+        Errors of a shard that say that its worker died. That may be the fault of another shard, which the worker had
+        begun or was to compute next.
     single_thread : bool
         Whether shards set the number of threads to one, because the engine starts its workers itself.
     """
@@ -39,5 +35,5 @@ class Engine:
     workers: Callable[[], int]
     renew: Callable[[], Executor] | None = None
     lost: Callable[[], str] = _alive
-    worker_died: Callable[[BaseException], bool] = _is_broken
+    death_errors: tuple[type[BaseException], ...] = (BrokenExecutor,)
     single_thread: bool = False

@@ -107,7 +107,7 @@ class Runner:
             if isinstance(error, CancelledError):  # not by us: the connection to a scheduler was lost
                 self._attempts[index] -= 1
                 self._queue.append(index)
-            elif error is not None and self.engine.worker_died(error):
+            elif isinstance(error, self.engine.death_errors):
                 if isinstance(error, BrokenExecutor):
                     broken = error
                 self._suspects.add(index)
