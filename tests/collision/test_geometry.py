@@ -103,3 +103,26 @@ def test_spheres_cover_broken_meshes(damage: str, tmp_path: Path) -> None:
     points, _ = trimesh.sample.sample_surface(trimesh.Trimesh(mesh.vertices, mesh.faces, process=False), 5000, seed=0)
     distances = np.linalg.norm(points[:, None] - spheres.fine[None, :, :3], axis=-1) - spheres.fine[:, 3]
     assert distances.min(axis=1).max() < 0.0
+
+
+VISUAL_ONLY = """<robot name="r"><link name="base"/>
+<link name="arm"><visual><origin xyz="0.2 0 0"/><geometry><box size="0.3 0.1 0.1"/></geometry></visual></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_without_any_collision_shape_the_visual_shapes_are_checked_and_a_warning_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(VISUAL_ONLY)
+    robot = kd.load(path)
+    world = kd.collision.World()
+    world.add_box("wall", (0.1, 0.1, 0.1), ((0.3, 0.0, 0.0), None))
+    with pytest.warns(kd.DescriptionWarning, match="collisions are checked with the visual shapes"):
+        assert not kd.collision.free(robot, [0.0], world)
+    assert kd.collision.free(robot, [1.57], world)
+    assert not kd.collision.free(robot, [0.0], world, exact=True)
+
+
+def test_a_robot_without_shapes_is_not_checked_in_silence() -> None:
+    arm = kd.from_dh([kd.DH(a=0.5), kd.DH(a=0.4)])
+    with pytest.warns(kd.DescriptionWarning, match="no link has a shape: collisions of the robot are not seen"):
+        assert kd.collision.free(arm, arm.random(3, seed=0), kd.collision.World()).all()

@@ -61,8 +61,8 @@ def test_a_robot_on_a_floating_joint_has_a_floating_base() -> None:
 
 
 def test_limits_may_be_infinite_and_an_omitted_one_is_zero() -> None:
-    joint = the_joint(hinge('<limit lower="-inf" velocity="inf" effort="0"/>'))
-    assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-math.inf, 0.0, math.inf, 0.0)
+    joint = the_joint(hinge('<limit lower="-inf" velocity="inf" effort="5"/>'))
+    assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-math.inf, 0.0, math.inf, 5.0)
 
 
 @pytest.mark.parametrize(

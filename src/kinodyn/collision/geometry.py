@@ -58,12 +58,13 @@ def robot_geometry(robot: Robot) -> tuple[LinkGeometry, ...]:
     Returns
     -------
     geometry : tuple of LinkGeometry
+        The visual shapes, if no link has a collision shape.
 
     Warns
     -----
     DescriptionWarning
-        One for the robot: meshes that are broken or too large, with file and link, and shapes that are left out, such
-        as meshes that are missing or cannot be read, and planes.
+        One for the robot: meshes that are broken or too large, with file and link; shapes that are left out, such
+        as meshes that are missing or cannot be read, and planes; a robot without collision shapes.
     """
     if robot.description not in _GEOMETRIES:
         with one_warning(robot.description.source or robot.name):
@@ -80,8 +81,8 @@ class _Reader:
     def read(self, description: types.Description) -> tuple[LinkGeometry, ...]:
         found = [
             LinkGeometry(link.name, shape, written.T_link_shape, written.mesh)
-            for link in description.links
-            for written in link.collisions
+            for link, shapes in _chosen_shapes(description)
+            for written in shapes
             if (shape := self._shape(link.name, written)) is not None
         ]
         return tuple(found)
@@ -113,6 +114,18 @@ class _Reader:
         if key not in self._meshes:
             self._meshes[key] = _read(link, *key)
         return self._meshes[key]
+
+
+def _chosen_shapes(description: types.Description) -> list[tuple[types.Link, tuple[types.Shape, ...]]]:
+    """List the shapes of each link that are checked: without any, a robot would pass through everything."""
+    links = description.links
+    if any(link.collisions for link in links):
+        return [(link, link.collisions) for link in links]
+    if any(link.visuals for link in links):
+        warn("no link has a collision shape; collisions are checked with the visual shapes", None)
+    else:
+        warn("no link has a shape: collisions of the robot are not seen", None)
+    return [(link, link.visuals) for link in links]
 
 
 def _read(link: str, path: Path, scale: tuple[float, ...]) -> Mesh | None:

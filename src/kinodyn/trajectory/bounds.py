@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
+from kinodyn.model.robot import Robot
 from kinodyn.trajectory.space import Space
 
 LimitLike: TypeAlias = ArrayLike | Mapping[str, float]
@@ -41,7 +42,7 @@ def motion_bounds(
     One number does not limit ball and floating joints, whose coordinates mix metres and radians: give (nv,) or a dict.
     """
     none, robot = np.full(space.nv, np.inf), space.robot
-    own = (none, none) if robot is None else (robot.limits.velocity, robot.limits.effort)
+    own = (none, none) if robot is None else (_own_velocity(space, robot), robot.limits.effort)
     ends = (np.full(space.nq, -np.inf), np.full(space.nq, np.inf))
     lower, upper = ends if robot is None else (robot.limits.lower, robot.limits.upper)
     return Bounds(
@@ -54,8 +55,24 @@ def motion_bounds(
     )
 
 
+def _own_velocity(space: Space, robot: Robot) -> Array:
+    """Return the robot's velocity limits (nv,); a joint that cannot move may have 0, which then limits nothing."""
+    velocity: Array = robot.limits.velocity
+    if (velocity > 0.0).all():
+        return velocity
+    vector = ~space.on_manifold
+    held = np.zeros(space.nv, dtype=bool)
+    held[vector] = (robot.limits.lower == robot.limits.upper)[space.q_index[vector]]
+    return np.where(held & (velocity == 0.0), np.inf, velocity)
+
+
 def _limit(space: Space, what: str, given: LimitLike | None, own: Array) -> Array:
     if given is None:
+        if what == "velocity" and not (own > 0.0).all():
+            name = space.names[int((own <= 0.0).argmax())]
+            raise InputError(
+                f"velocity limit of joint {name!r} must be positive, got 0; give velocity={{{name!r}: ...}}"
+            )
         return own
     result: Array = np.array(own)
     if isinstance(given, Mapping):

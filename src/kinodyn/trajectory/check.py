@@ -249,7 +249,9 @@ def _compare(
     tolerance: float,
 ) -> list[LimitViolation]:
     values, times = peaks
-    report.peak_ratio[kind], report.time[kind] = np.abs(values) / limit, times
+    peaks_of_zero = np.where(values != 0.0, np.inf, 0.0)  # a limit of 0: no motor
+    report.peak_ratio[kind] = np.divide(np.abs(values), limit, out=peaks_of_zero, where=limit > 0.0)
+    report.time[kind] = times
     return [
         LimitViolation(kind, names[i], float(times[i]), float(values[i]), float(np.copysign(limit[i], values[i])))
         for i in np.flatnonzero(np.abs(values) > limit * (1.0 + tolerance))

@@ -9,7 +9,7 @@ import numpy as np
 from kinodyn import dynamics
 from kinodyn.balance.legs import find_legs
 from kinodyn.balance.limbs import limb
-from kinodyn.description.types import Joint
+from kinodyn.description.zero_limits import without_zero_limits
 from kinodyn.errors import warn
 from kinodyn.model.robot import Robot
 
@@ -27,8 +27,7 @@ def completed(robot: Robot) -> Robot:
 
     Joints that move nothing with inertia, such as fingers without mass, get armature. Joints of which the effort limit
     is not stated get one from the weight and the length of the legs: infinite ones, those that are several times as
-    large as any motor needs, such as 20,000 N m, and zeros that many exporters write for unknown: for effort and
-    velocity of a joint, or for the effort of all joints.
+    large as any motor needs, such as 20,000 N m, and zeros that stand for unknown ones.
 
     Parameters
     ----------
@@ -55,22 +54,16 @@ def _with_limits(robot: Robot) -> Robot:
     in_legs = _leg_joints(robot)
     scale = robot.mass * float(np.linalg.norm(robot.gravity)) * _leg_height(robot)
     moving = {joint.name for joint in robot.joints if joint.mimic is None and joint.v.stop - joint.v.start == 1}
-    no_motor = not any(joint.effort > 0.0 for joint in robot.description.joints if joint.name in moving)
-
-    def unstated(joint: Joint) -> bool:
-        zero = joint.effort == 0.0 and (joint.velocity == 0.0 or no_motor)
-        return zero or joint.effort > MAX_EFFORT * scale
-
-    unknown = [joint.name for joint in robot.description.joints if joint.name in moving and unstated(joint)]
+    stated = without_zero_limits(robot.description).joints
+    unknown = [joint.name for joint in stated if joint.name in moving and joint.effort > MAX_EFFORT * scale]
     if not unknown:
         return robot
     joints = []
-    for joint in robot.description.joints:
+    for joint in stated:
         if joint.name in unknown:
-            part = LEG_EFFORT if joint.name in in_legs else OTHER_EFFORT
-            joint = replace(joint, effort=part * scale, velocity=joint.velocity or np.inf)
-        elif joint.mimic is not None and unstated(joint):  # a follower's limits bind its leader
-            joint = replace(joint, effort=np.inf, velocity=joint.velocity or np.inf)
+            joint = replace(joint, effort=scale * (LEG_EFFORT if joint.name in in_legs else OTHER_EFFORT))
+        elif joint.mimic is not None and joint.effort > MAX_EFFORT * scale:  # a follower's limits bind its leader
+            joint = replace(joint, effort=np.inf)
         joints.append(joint)
     listed = ", ".join(unknown[:6]) + (f" and {len(unknown) - 6} others" if len(unknown) > 6 else "")
     warn(
