@@ -17,35 +17,26 @@ def without_zero_limits(description: Description) -> Description:
     A velocity limit of 0 forbids a joint to move, although its position limits let it move: it is unknown. An effort
     limit of 0 is that of a joint without a motor, except where the velocity limit is 0 as well, or where no joint of
     the file would have a motor: then it is unknown.
-
-    Parameters
-    ----------
-    description
-        As a file states it.
-
-    Returns
-    -------
-    Description
-        The same object if nothing changes.
-
-    Warns
-    -----
-    DescriptionWarning
-        With the joints, once for velocity and once for effort limits.
     """
     moving = [joint for joint in description.joints if joint.kind in LIMITED and joint.lower < joint.upper]
     no_motor = not any(joint.effort > 0.0 for joint in moving if joint.mimic is None)
-    unknown_velocity = {joint.name for joint in moving if joint.velocity == 0.0}
-    unknown_effort = {joint.name for joint in moving if joint.effort == 0.0 and (joint.velocity == 0.0 or no_motor)}
-    for what, names in (("velocity", unknown_velocity), ("effort", unknown_effort)):
+    names = {joint.name for joint in moving}
+
+    def known(joint: Joint) -> Joint:
+        if joint.name not in names:
+            return joint
+        no_effort = joint.effort == 0.0 and (joint.velocity == 0.0 or no_motor)
+        return replace(joint, velocity=joint.velocity or math.inf, effort=math.inf if no_effort else joint.effort)
+
+    return replace(description, joints=tuple(known(joint) for joint in description.joints))
+
+
+def without_zero_limits_of_file(description: Description) -> Description:
+    """Do the same for what a file states, and warn with the names of the joints, once for velocity and for effort."""
+    result = without_zero_limits(description)
+    for what in ("velocity", "effort"):
+        pairs = zip(description.joints, result.joints, strict=True)
+        names = [old.name for old, new in pairs if getattr(old, what) != getattr(new, what)]
         if names:
-            joints = listed(joint.name for joint in moving if joint.name in names)
-            warn(f"give {what} limits above 0, treated as unlimited, to joints: {joints}", description.source)
-    if not unknown_velocity | unknown_effort:
-        return description
-
-    def with_limits(joint: Joint) -> Joint:
-        velocity = math.inf if joint.name in unknown_velocity else joint.velocity
-        return replace(joint, velocity=velocity, effort=math.inf if joint.name in unknown_effort else joint.effort)
-
-    return replace(description, joints=tuple(with_limits(joint) for joint in description.joints))
+            warn(f"give {what} limits above 0, treated as unlimited, to joints: {listed(names)}", description.source)
+    return result

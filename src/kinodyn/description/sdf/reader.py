@@ -20,7 +20,7 @@ from kinodyn.description.sdf.scopes import MODEL, WORLD, Scope
 from kinodyn.description.types import Description, Frame, Joint, Link
 from kinodyn.description.validation import validate
 from kinodyn.description.xml_tree import Node, parse_xml, read_xml
-from kinodyn.description.zero_limits import without_zero_limits
+from kinodyn.description.zero_limits import without_zero_limits_of_file
 from kinodyn.spatial.poses import inverse_pose
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -122,7 +122,7 @@ def _describe(sdf: Node, file: Path | None, chosen: str | None, finder: PackageF
     validate(description)
     links.warn_questionable(file)
     joints.warn_questionable(scope)
-    return without_zero_limits(description)
+    return without_zero_limits_of_file(description)
 
 
 def _choose(node: Node, models: list[Model], chosen: str | None) -> Model:

@@ -19,7 +19,7 @@ from kinodyn.description.urdf.shapes import ShapeReader, placement
 from kinodyn.description.validation import validate
 from kinodyn.description.xacro import find_xacro, xacro_not_allowed
 from kinodyn.description.xml_tree import Node, parse_xml, read_xml
-from kinodyn.description.zero_limits import without_zero_limits
+from kinodyn.description.zero_limits import without_zero_limits_of_file
 
 
 @check_types
@@ -104,7 +104,7 @@ def _describe(robot: Node, file: Path | None, finder: PackageFinder) -> Descript
     validate(description)
     shapes.warn_missing_meshes(file)
     joints.warn_questionable(description)
-    description = without_zero_limits(description)
+    description = without_zero_limits_of_file(description)
     return replace(description, base="floating" if floating_joint(description) else "fixed")
 
 
