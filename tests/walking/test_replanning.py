@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kinodyn.arrays import Array
 from kinodyn.balance import lipm
 from kinodyn.walking import Biped, Planner, StepLimits
+from kinodyn.walking.com_height import ComHeight
 from kinodyn.walking.phases import DIRECTIONS, place
 from kinodyn.walking.quintic import PEAK_ACCELERATION
 from kinodyn.walking.replanning import SWING_TIMES, Replanner
@@ -78,6 +80,43 @@ def test_a_double_support_is_extended_only_once(planner: Planner) -> None:
             longest = max(longest, t - since)
         com, velocity = lipm.move(com, velocity, planner.reference(t).zmp, w, 0.01)
     assert 0.0 < longest < 3.0 * planner.settings.double_support + 0.02
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.5, 0.8, 1.2])
+def test_a_double_support_is_extended_only_as_long_as_the_leg_at_the_back_reaches_the_ground(
+    planner: Planner, speed: float
+) -> None:
+    """Whatever the disturbance, the hips are within a straight leg of the foot at the back until it is lifted."""
+    t, com, velocity = double_support(planner, speed)
+    body, settings, schedule, extended = planner.body, planner.settings, planner.schedule, 0
+    phase = schedule.at(t)
+    rear, front = phase.feet.values()
+    height = body.hip_height - ComHeight(body, settings.max_leg_extension).drop(rear, front)
+    hip_over_ankle = schedule.builder.soles.centre(rear)
+    inward = 0.5 * body.width * (1.0 if rear.side == "right" else -1.0)
+    for angle in np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False):
+        for size in (0.06, 0.1, 0.15, 0.2):
+            dcm = com + velocity / body.omega + size * np.array([np.cos(angle), np.sin(angle)])
+            lift_off = replanner(planner).retime_double_support(schedule, t, com, dcm).at(t).end
+            if lift_off > phase.end + 1e-9:
+                extended += 1
+                then = com + body.omega * (dcm - com) * (lift_off - t)
+                leg = np.hypot(np.hypot(*(then - hip_over_ankle - (0.0, inward))), height)
+                assert leg <= settings.max_leg_extension * body.leg + 1e-9
+    assert extended > 0
+
+
+def double_support(planner: Planner, speed: float) -> tuple[float, Array, Array]:
+    """Walk straight ahead until the ninth double support; return time, CoM and its velocity."""
+    planner.command([speed, 0.0, 0.0])
+    t, com, velocity = 0.0, planner.schedule.nominal.at(0.0).com, np.zeros(2)
+    while True:
+        planner.update(t, com, velocity)
+        phase = planner.schedule.at(t)
+        if phase.kind == "double" and phase.step >= 8:
+            return t, com, velocity
+        com, velocity = lipm.move(com, velocity, planner.reference(t).zmp, planner.body.omega, 0.01)
+        t = round(t + 0.01, 3)
 
 
 def test_a_step_far_away_takes_the_time_that_its_foot_needs(planner: Planner) -> None:

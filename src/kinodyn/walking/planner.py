@@ -130,7 +130,7 @@ class Planner(StepPlanner):
         dcm = self.measure_margin(t, com, velocity)
         before = self.schedule
         if self.adapt:
-            self._adapt(t, dcm)
+            self._adapt(t, _planar("com", com), dcm)
         return self.schedule is not before
 
     @check_types
@@ -188,14 +188,14 @@ class Planner(StepPlanner):
         t = number("t", t)
         return self._references.reference(t, self.schedule.at(t), self._trajectory)
 
-    def _adapt(self, t: float, dcm: Array) -> None:
+    def _adapt(self, t: float, com: Array, dcm: Array) -> None:
         """Change steps if the planned ones leave too little margin to capture the robot."""
         phase, margin = self.schedule.at(t), self.dcm_margin
         self.adapted = None
         if margin < 0 and phase.kind in ("stand", "stop") and not self.walking:
             self.schedule = self._replanner.recovery_step(self.schedule, t, dcm)
         if margin < 0 and phase.kind == "double" and phase.end - t > self._replanner.recovery_double_support:
-            self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
+            self.schedule = self._replanner.retime_double_support(self.schedule, t, com, dcm)
         if phase.swing is None or margin >= self._least_margin(phase):
             return
         pose, twist, _ = self._references.swing(phase).at(t)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf, sqrt
 
 import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
 from kinodyn.walking.biped import SIDES, Biped, opposite
+from kinodyn.walking.com_height import ComHeight
 from kinodyn.walking.footstep_generator import FootstepGenerator
-from kinodyn.walking.footsteps import Footstep, closing_step, next_step
+from kinodyn.walking.footsteps import Footstep, body_beside, closing_step, next_step
 from kinodyn.walking.lipm_trajectory import dcm_fractions
 from kinodyn.walking.phases import DIRECTIONS, Phase, place, support_function
 from kinodyn.walking.quintic import PEAK_ACCELERATION
@@ -34,6 +36,7 @@ class Replanner:
     def __init__(self, body: Biped, limits: StepLimits, settings: GaitSettings, generator: FootstepGenerator) -> None:
         self.body, self.limits, self.settings, self.generator = body, limits, settings, generator
         self._corners = {side: limits.corners(side) for side in SIDES}  # of the region in which a foot may land
+        self._com_height = ComHeight(body, settings.max_leg_extension)
         self._double_support = (-1, 0.0)  # step before which it is extended, and time at which it began
 
     def rebuild(
@@ -86,11 +89,12 @@ class Replanner:
         tail = schedule.builder.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.recovery_double_support)
         return ContactSchedule.from_phases(schedule, tail)
 
-    def retime_double_support(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
+    def retime_double_support(self, schedule: ContactSchedule, t: float, com: Array, dcm: Array) -> ContactSchedule:
         """Lift the next foot sooner or later, whichever captures the robot better.
 
         A robot that is ahead of its plan has to lift its foot at once; one that is behind gains while the ZMP stays
-        under the foot at the back. If one step captures it either way, the margin with the planned steps decides.
+        under the foot at the back, as long as the leg at the back reaches the ground. If one step captures it either
+        way, the margin with the planned steps decides.
         """
         phase = schedule.at(t)
         steps = self.generator.following(phase.feet, phase.step)
@@ -99,7 +103,8 @@ class Replanner:
         if self._double_support[0] != phase.step:
             self._double_support = phase.step, phase.start
         zmp, longest = schedule.nominal.at(t).zmp, LONGEST_DOUBLE_SUPPORT * self.double_support(schedule, steps)
-        others = (self.recovery_double_support, self._double_support[1] + longest - t)
+        longer = min(self._double_support[1] + longest - t, self._reaching_time(schedule, phase, com, dcm))
+        others = (self.recovery_double_support, longer)
         durations = [double for double in others if double >= MIN_DOUBLE_SUPPORT]
         captured = self.one_step_margins(schedule, phase, dcm, steps[0].side, [phase.end - t, *durations])
         best, largest = schedule, (min(captured[0], 0.0), schedule.capture_margin(t, dcm))
@@ -112,6 +117,19 @@ class Replanner:
             if found > largest:
                 best, largest = candidate, found
         return best
+
+    def _reaching_time(self, schedule: ContactSchedule, phase: Phase, com: Array, dcm: Array) -> float:
+        """Estimate for how long the leg at the back reaches the ground while the CoM moves on at its velocity [s]."""
+        rear, front = phase.feet.values()
+        height = self.body.hip_height - self._com_height.drop(rear, front)
+        reach = sqrt(max((self.settings.max_leg_extension * self.body.leg) ** 2 - height**2, 0.0))
+        x, y, _ = body_beside(rear, self.body.width)
+        ahead = com - schedule.builder.soles.centre(rear) + rear.position - (x, y)  # of the hips, as in the stance
+        velocity = self.body.omega * (dcm - com)
+        speed2, half, room = float(velocity @ velocity), float(velocity @ ahead), reach**2 - float(ahead @ ahead)
+        if room <= 0.0 or speed2 < 1e-12:
+            return inf if room > 0.0 or half < 0.0 else 0.0
+        return (sqrt(half**2 + speed2 * room) - half) / speed2
 
     def one_step_margins(
         self, schedule: ContactSchedule, phase: Phase, dcm: Array, side: str, doubles: Sequence[float]
