@@ -34,7 +34,7 @@ from kinodyn.arrays import Array
 
 REPEATS = 300  # inverse dynamics of the same rows, so that a shard takes about a second
 ROWS, SHARD = 2_000_000, 50_000
-ROUNDS = 2  # of each measurement, in alternation
+ROUNDS = 2  # of each measurement, in alternation; the best counts
 PARTS = ("overhead", "efficiency", "dask", "map")
 
 
@@ -52,10 +52,10 @@ def torques(q: Array) -> Array:
     return np.asarray(tau)
 
 
-def timed(*calls: Callable[[], object]) -> list[tuple[float, float]]:
+def timed(rounds: int, *calls: Callable[[], object]) -> list[tuple[float, float]]:
     """Return the least wall time and processor time [s], children included, of calls made in alternation."""
     best = [(np.inf, np.inf)] * len(calls)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for k, call in enumerate(calls):
             begin, used = time.perf_counter(), _processor_time()
             call()
@@ -83,10 +83,10 @@ def plain(q: Array) -> None:
         torques(q[start : start + SHARD])
 
 
-def measure_overhead(q: Array) -> dict[str, float]:
+def measure_overhead(q: Array, rounds: int) -> dict[str, float]:
     """Compare one worker with the plain call."""
     kd.set_threads(1)
-    (wall, used), (job_wall, job_used) = timed(lambda: plain(q), lambda: job(q, workers=1))
+    (wall, used), (job_wall, job_used) = timed(rounds, lambda: plain(q), lambda: job(q, workers=1))
     return {
         "plain_seconds": wall,
         "job_seconds": job_wall,
@@ -96,10 +96,12 @@ def measure_overhead(q: Array) -> dict[str, float]:
     }
 
 
-def measure_efficiency(q: Array) -> dict[str, float]:
+def measure_efficiency(q: Array, rounds: int) -> dict[str, float]:
     """Compare two workers with one, and two processes without a job with one."""
     (one, _), (two, _), (single, _), (double, _) = timed(
-        lambda: job(q, workers=1), lambda: job(q, workers=2), lambda: independent(q, 1), lambda: independent(q, 2)
+        rounds,
+        *(lambda: job(q, workers=1), lambda: job(q, workers=2)),
+        *(lambda: independent(q, 1), lambda: independent(q, 2)),
     )
     return {
         "one_seconds": one,
@@ -126,9 +128,9 @@ def alone(q: Array) -> None:
     plain(q)
 
 
-def measure_dask(q: Array) -> dict[str, float]:
+def measure_dask(q: Array, rounds: int) -> dict[str, float]:
     """Compare Dask with processes, two workers each, their start included."""
-    (processes, _), (dask, _) = timed(lambda: job(q, workers=2), lambda: job(q, workers=2, engine="dask"))
+    (processes, _), (dask, _) = timed(rounds, lambda: job(q, workers=2), lambda: job(q, workers=2, engine="dask"))
     return {"processes_seconds": processes, "dask_seconds": dask, "dask_over_processes": dask / processes}
 
 
@@ -160,13 +162,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
     parser.add_argument("--poses", type=float, default=1e7, help="samples of the map")
     parser.add_argument("--rows", type=int, default=ROWS, help="configurations of the other parts")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each is measured; the best counts")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     q = panda().random(given.rows)
     parts: dict[str, Callable[[], dict[str, float]]] = {
-        "overhead": lambda: measure_overhead(q),
-        "efficiency": lambda: measure_efficiency(q),
-        "dask": lambda: measure_dask(q),
+        "overhead": lambda: measure_overhead(q, given.rounds),
+        "efficiency": lambda: measure_efficiency(q, given.rounds),
+        "dask": lambda: measure_dask(q, given.rounds),
         "map": lambda: measure_map(int(given.poses)),
     }
     results = {name: parts[name]() for name in given.only}

@@ -212,7 +212,7 @@ def test_bad_input_is_refused_before_anything_is_computed(tmp_path, arguments, m
 
 def test_a_result_that_is_not_an_array_fails_its_shard(tmp_path, threads):
     job = kd.jobs.map(lambda x: object(), np.arange(4.0), out=tmp_path, engine=threads, retries=0)
-    assert job.status == "incomplete" and "must return arrays" in job.failed[0].error
+    assert job.status == "incomplete" and "must return an array" in job.failed[0].error
 
 
 def test_samples_are_checked():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +71,43 @@ def test_invalid_tables_are_rejected(tmp_path: Path) -> None:
         tables.write(path, {"a": np.zeros((2, 1)), "a.0": np.zeros(2)})
     with pytest.raises(InputError, match="at most 1 are read"):
         tables.read(path, max_bytes=1)
+
+
+DTYPES = ("f8", "f4", "f2", ">f8", "i8", "i4", "u1", "?", "U7")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9, 5000])
+def test_parquet_keeps_every_type(tmp_path: Path, rows: int) -> None:
+    pytest.importorskip("pyarrow")
+    numbers = np.random.default_rng(rows).integers(0, 200, size=(rows, 3))
+    arrays = {dtype: numbers.astype(dtype) for dtype in DTYPES}
+    arrays["special"] = np.resize([np.nan, -0.0, np.inf], rows)
+    arrays["text"] = np.resize(["", "knee", "Fuß", "関節"], rows)
+    tables.write(tmp_path / "table.parquet", arrays, metadata={})
+    found = tables.read(tmp_path / "table.parquet").columns
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].dtype == array.dtype.newbyteorder("=") or array.dtype.kind == "U"
+    np.testing.assert_array_equal(np.signbit(found["special"]), np.signbit(arrays["special"]))
+
+
+def test_parquet_works_without_the_import_of_pandas(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    code = (
+        "import sys, numpy as np; from kinodyn import tables\n"
+        f"file = {str(tmp_path / 'table.parquet')!r}\n"
+        "text = {'on': np.ones(9, bool), 'name': np.array(['a'] * 9)}\n"
+        "tables.write(file, {'q': np.zeros((9, 2)), 'n': np.arange(9), **text})\n"
+        "print('pandas' in sys.modules)\n"
+        "tables.write(file, {'q': np.zeros((9, 2)), 'n': np.arange(9)})\n"
+        "tables.read(file)\n"
+        "print('pandas' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_numbers_that_parquet_has_no_type_for_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match="column 'z' is complex128"):
+        tables.write(tmp_path / "table.parquet", {"z": np.zeros(3, dtype=complex)})

@@ -16,7 +16,12 @@ ADDRESSES = ("tcp://", "tls://", "ucx://", "ws://", "wss://", "inproc://")
 CONNECT_TIMEOUT = 10.0  # [s]
 COUNT_INTERVAL = 2.0  # [s] between counts of the workers of a cluster
 WORKER_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # of the configuration of Dask
-PROFILE = "distributed.worker.profile.enabled"
+SETTINGS = {  # of clusters that we start; with the defaults of Dask their bookkeeping takes 5 % of two cores
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "500ms",
+}
 
 
 def is_dask(engine: object) -> bool:
@@ -65,12 +70,12 @@ def _local(distributed: Any, workers: int) -> Iterator[Engine]:
 
 
 def _worker_settings() -> AbstractContextManager[object]:
-    """Set what costs workers time: returning freed memory to the system, and profiling what they compute."""
+    """Set what costs time: returning freed memory to the system, profiling, and looking at the system all the time."""
     config: Any = import_module("dask.config")
     environment = dict(config.get(WORKER_ENVIRONMENT, {}))
     environment.pop("MALLOC_TRIM_THRESHOLD_", None)
-    environment["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
-    context: AbstractContextManager[object] = config.set({WORKER_ENVIRONMENT: environment, PROFILE: False})
+    environment |= {f"DASK_{name.replace('.', '__').replace('-', '_').upper()}": str(v) for name, v in SETTINGS.items()}
+    context: AbstractContextManager[object] = config.set({WORKER_ENVIRONMENT: environment, **SETTINGS})
     return context
 
 

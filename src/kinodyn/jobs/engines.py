@@ -14,6 +14,8 @@ from kinodyn.jobs.dask import dask_engine, is_dask
 from kinodyn.jobs.engine import Engine
 from kinodyn.jobs.worker import start_worker
 
+MAX_FAILED_STARTS = 3  # one may be killed for another reason
+
 
 @contextmanager
 def open_engine(engine: Any, workers: int | None) -> Iterator[Engine]:
@@ -42,19 +44,43 @@ def _given(executor: Executor, workers: int | None) -> Engine:
 
 
 def _processes(workers: int) -> Iterator[Engine]:
-    def create() -> Executor:
-        # spawn: a fork would copy locks of threads that do not exist in the child
-        return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker)
-
-    def renew() -> Executor:
-        _stop(engine.executor)
-        return create()
-
-    engine = Engine(create(), lambda: workers, renew=renew)
+    pool = _Processes(workers)
+    engine = Engine(pool.create(), lambda: workers, renew=pool.renew, lost=pool.lost)
     try:
         yield engine
     finally:
         _stop(engine.executor)
+
+
+class _Processes:
+    """Worker processes, which are replaced when one of them has died."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._failed_starts = 0  # in a row
+
+    def create(self) -> Executor:
+        """Start workers."""
+        # spawn: a fork would copy locks of threads that do not exist in the child
+        self._executor = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"), initializer=start_worker)
+        self._started = self._executor.submit(os.getpid)
+        return self._executor
+
+    def renew(self) -> Executor:
+        """Replace the workers, one of which has died."""
+        died = self._started.done() and not self._started.cancelled() and self._started.exception() is not None
+        self._failed_starts = self._failed_starts + 1 if died else 0
+        _stop(self._executor)
+        return self.create()
+
+    def lost(self) -> str:
+        """Return why workers cannot be had, if they end each time that they are started."""
+        if self._failed_starts < MAX_FAILED_STARTS:
+            return ""
+        return (
+            f"the worker processes ended {self._failed_starts} times in a row while they started; stderr has their "
+            'errors. A script must call jobs.map below `if __name__ == "__main__":`, because workers import it'
+        )
 
 
 def _stop(executor: Executor) -> None:

@@ -1,11 +1,13 @@
-"""What identifies the function of a job: its name, and the arguments that `functools.partial` binds."""
+"""The function of a job: what identifies it, and how it is sent to worker processes."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,45 @@ import numpy as np
 from kinodyn.errors import InputError
 from kinodyn.model.fingerprint import fingerprint
 from kinodyn.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class PickledFunction:
+    """A function as it is sent to a worker process, which says so if it cannot import it, instead of dying.
+
+    Attributes
+    ----------
+    content : bytes
+    """
+
+    content: bytes
+
+    @staticmethod
+    def of(function: Callable[[Any], Any]) -> PickledFunction:
+        """Pickle a function, or raise InputError."""
+        try:
+            return PickledFunction(pickle.dumps(function))
+        except Exception as cause:  # objects raise errors of many types when they are pickled
+            raise InputError(
+                f"function must be importable by worker processes, got {function_name(function)}, which cannot be sent "
+                f"to them ({cause}); define it at the top level of a module, or use engine=ThreadPoolExecutor()"
+            ) from cause
+
+    def load(self) -> Callable[[Any], Any]:
+        """Import the function, or raise InputError."""
+        return _load(self.content)
+
+
+@functools.lru_cache(maxsize=1)
+def _load(content: bytes) -> Callable[[Any], Any]:
+    try:
+        function: Callable[[Any], Any] = pickle.loads(content)  # of the parent, through a pipe
+    except Exception as cause:  # of the imports that it makes
+        raise InputError(
+            f"worker processes cannot import the function ({type(cause).__name__}: {cause}); define it at the top "
+            'level of a module, and not below `if __name__ == "__main__":`'
+        ) from cause
+    return function
 
 
 def function_name(function: Any) -> str:

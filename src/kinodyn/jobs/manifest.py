@@ -86,6 +86,8 @@ class JobFolder:
     """The folder of a job: shards, manifest and lock."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not os.fspath(path):
+            raise InputError("out must be the path of a folder, got an empty string")
         self.path = Path(path)
         self._lock: Any = None
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from importlib.metadata import version
+from multiprocessing import current_process
 from typing import Any
 
 from kinodyn.argument_types import check_types
 from kinodyn.checks import integer
 from kinodyn.errors import InputError
 from kinodyn.jobs.engines import open_engine
-from kinodyn.jobs.functions import bound_arguments, function_name, json_values
+from kinodyn.jobs.functions import PickledFunction, bound_arguments, function_name, json_values
 from kinodyn.jobs.inputs import as_source
 from kinodyn.jobs.manifest import JobDescription, JobFolder
 from kinodyn.jobs.result import JobResult
@@ -96,8 +98,15 @@ def map(
     ...     print(job.status, job.read()["result"][-1])
     complete 81.0
     """
+    if getattr(current_process(), "_inheriting", False):
+        raise InputError(
+            "jobs.map was called while a worker process imported this script; "
+            'call it below `if __name__ == "__main__":`'
+        )
     source, folder = as_source(inputs), JobFolder(out)
     _check(function, source, retries, workers)
+    own = isinstance(engine, str) and engine == "processes"
+    sent = PickledFunction.of(function) if own or isinstance(engine, ProcessPoolExecutor) else function
     folder.lock()
     try:
         job = _describe(function, source, shard, parameters or {}, folder)
@@ -105,11 +114,10 @@ def map(
         if len(done) == job.shards:
             folder.write(job, done, {})
             return JobResult(folder.path, "complete", job, len(done), {})
-        own = isinstance(engine, str) and engine == "processes"
         with ExitStack() as stack:
             inputs = stack.enter_context(shared(source, folder.path)) if own else source
             opened = stack.enter_context(open_engine(engine, workers))
-            result = Runner(function, inputs, job, folder, opened, retries)(done, progress)
+            result = Runner(sent, inputs, job, folder, opened, retries)(done, progress)
         if own:
             folder.sweep()  # workers that were ended may have been writing
         return result

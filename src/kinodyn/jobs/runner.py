@@ -10,6 +10,7 @@ from typing import Any
 
 from kinodyn.errors import InputError
 from kinodyn.jobs.engine import Engine
+from kinodyn.jobs.functions import PickledFunction
 from kinodyn.jobs.manifest import JobDescription, JobFolder
 from kinodyn.jobs.result import JobResult, ShardFailure, Status
 from kinodyn.jobs.shards import Outcome, run_shard
@@ -36,7 +37,7 @@ class Runner:
 
     def __init__(
         self,
-        function: Callable[[Any], Any],
+        function: Callable[[Any], Any] | PickledFunction,
         source: Source,
         job: JobDescription,
         folder: JobFolder,

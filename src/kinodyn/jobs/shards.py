@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kinodyn import tables
 from kinodyn.errors import InputError
+from kinodyn.jobs.functions import PickledFunction
 from kinodyn.jobs.sources import Part
 from kinodyn.threads import get_threads, set_threads
 
@@ -34,7 +35,7 @@ class Outcome:
     error, trace : str
         Empty if it was written.
     fatal : bool
-        Whether other shards would fail as well: the disk is full, the folder cannot be written.
+        Whether other shards would fail as well: the function cannot be imported, the folder cannot be written.
     """
 
     index: int
@@ -46,15 +47,19 @@ class Outcome:
 
 
 def run_shard(
-    function: Callable[[Any], Any], part: Part, index: int, file: str, key: str, single_thread: bool
+    function: Callable[[Any], Any] | PickledFunction, part: Part, index: int, file: str, key: str, single_thread: bool
 ) -> Outcome:
     """Compute one shard and write it, at once or not at all."""
     begin = time.perf_counter()
     if single_thread and get_threads() != 1:
         set_threads(1)
     try:
-        columns = as_columns(function(part.read()))
-    except Exception as error:  # whatever the function raises is the result of this shard
+        call = function.load() if isinstance(function, PickledFunction) else function
+    except InputError as error:
+        return Outcome(index, 0, time.perf_counter() - begin, str(error), fatal=True)
+    try:
+        columns = as_columns(call(part.read()))
+    except BaseException as error:  # whatever the function raises, SystemExit too, is the result of this shard
         trace = traceback.format_exc()[-MAX_TRACE:]
         return Outcome(index, 0, time.perf_counter() - begin, f"{type(error).__name__}: {error}"[:MAX_TRACE], trace)
     try:
@@ -68,16 +73,23 @@ def run_shard(
 def as_columns(result: Any) -> dict[str, NDArray[Any]]:
     """Return what a function returned as arrays (n, ...) by name, or raise InputError."""
     given = result if isinstance(result, Mapping) else {RESULT: result}
-    columns = {str(name): np.asarray(array) for name, array in given.items()}
+    given = {str(name): each for name, each in given.items()}
+    columns = {name: np.asarray(each) for name, each in given.items()}
     if not columns:
         raise InputError("the function returned no columns")
     for name, array in columns.items():
         if array.ndim == 0 or array.dtype.kind not in "fiubU":
             raise InputError(
-                f"the function must return arrays (n, ...) of numbers or strings; {name!r} is {array.dtype} with "
-                f"shape {array.shape}"
+                "the function must return an array (n, ...) of numbers or strings, or a dict of them; "
+                f"{name!r} is {_described(given[name], array)}"
             )
     lengths = {name: len(array) for name, array in columns.items()}
     if len(set(lengths.values())) != 1:
         raise InputError(f"the function must return arrays with the same number of rows, got {lengths}")
     return columns
+
+
+def _described(value: Any, array: NDArray[Any]) -> str:
+    if value is None or (array.dtype.hasobject and not isinstance(value, np.ndarray)):
+        return f"of type {type(value).__name__}"
+    return f"{array.dtype} with shape {array.shape}"

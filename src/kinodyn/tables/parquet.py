@@ -40,7 +40,9 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
 def write_parquet(file: Path, arrays: Columns, labels: Labels, metadata: Any, constants: Columns) -> None:
     """Write arrays (n, ...) as columns, and constants with their description in the metadata."""
     arrow, parquet = pyarrow_modules()
-    content = arrow.table(split_columns(arrays, labels))
+    content = arrow.table(
+        {name: _arrow_array(file, name, values) for name, values in split_columns(arrays, labels).items()}
+    )
     if metadata is not None:
         layout = {
             name: {"shape": array.shape[1:], "columns": column_names(name, array.shape[1:], labels)}
@@ -52,6 +54,29 @@ def write_parquet(file: Path, arrays: Columns, labels: Labels, metadata: Any, co
     # dictionaries of measured numbers, which hardly repeat, only cost time
     repeated = [column.name for column in content.schema if not arrow.types.is_floating(column.type)]
     write_file(file, lambda stream: parquet.write_table(content, stream, compression="zstd", use_dictionary=repeated))
+
+
+def _arrow_array(file: Path, name: str, values: NDArray[Any]) -> Any:
+    """Return a column as an Arrow array.
+
+    It is made of buffers because `pyarrow.array` imports pandas, if that is installed: half a second for each worker of
+    a job.
+    """
+    arrow, _ = pyarrow_modules()
+    try:
+        if values.dtype.kind == "U":
+            texts = [str(text).encode() for text in values]
+            ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+            buffers = arrow.py_buffer(ends), arrow.py_buffer(b"".join(texts))
+            return arrow.LargeStringArray.from_buffers(len(values), *buffers).cast(arrow.string())
+        if values.dtype.kind == "b":
+            kind, content = arrow.bool_(), np.packbits(values, bitorder="little")
+        else:
+            content = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+            kind = arrow.from_numpy_dtype(content.dtype)
+        return arrow.Array.from_buffers(kind, len(values), [None, arrow.py_buffer(content)])
+    except (arrow.ArrowException, UnicodeError) as cause:
+        raise InputError(f"{file} cannot be written: column {name!r} is {values.dtype}: {cause}") from cause
 
 
 def read_parquet(file: Path, most: int | None) -> Table:
@@ -113,8 +138,20 @@ def _table(file: Path, content: Any) -> Table:
 
 
 def _column(column: Any) -> NDArray[Any]:
+    if column.null_count == 0 and column.type in _fixed_width():
+        # without pandas, which `to_numpy` imports
+        dtype = np.dtype(column.type.to_pandas_dtype())
+        parts = [np.frombuffer(chunk.buffers()[1], dtype)[chunk.offset :][: len(chunk)] for chunk in column.chunks]
+        return np.concatenate([np.empty(0, dtype), *parts])
     array = np.array(column.to_numpy())
     return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def _fixed_width() -> tuple[Any, ...]:
+    arrow, _ = pyarrow_modules()
+    signed = (arrow.int8(), arrow.int16(), arrow.int32(), arrow.int64())
+    unsigned = (arrow.uint8(), arrow.uint16(), arrow.uint32(), arrow.uint64())
+    return (*signed, *unsigned, arrow.float16(), arrow.float32(), arrow.float64())
 
 
 def _described(columns: Columns, described: dict[str, Any], rows: int) -> Table:
