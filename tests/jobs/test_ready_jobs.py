@@ -130,6 +130,15 @@ def test_clips_are_retargeted_and_broken_ones_reported(tmp_path, threads):
     np.testing.assert_array_equal(clip["q"], expected.q)
     assert json.loads(clip["report"][0])["frames"] == len(expected.q)
 
+    expected.save(tmp_path / "expected.npz")
+    of_job = kd.jobs.motion_statistics(robot, tmp_path / "out", out=tmp_path / "of_job", engine=threads).read()
+    of_file = kd.jobs.motion_statistics(robot, tmp_path / "expected.npz", out=tmp_path / "of_file", engine=threads)
+    assert set(of_job.pop("file")) == {"walk.csv"}
+    for name, column in of_job.items():
+        np.testing.assert_array_equal(column, of_file.read()[name])
+    other = kd.jobs.motion_statistics(kd.load("panda"), tmp_path / "out", out=tmp_path / "other", engine=threads)
+    assert "must have 7 coordinates as panda has" in other.failed[0].error
+
 
 def test_an_envelope_counts_walks(tmp_path, threads):
     robot = kd.load("humanoid")

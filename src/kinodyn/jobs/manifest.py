@@ -111,7 +111,7 @@ class JobFolder:
         except OSError as cause:
             self._lock.close()
             raise InputError(
-                f"another process runs a job in {self.path}; wait for it or choose another out="
+                f"another process runs a job in {self.path}; wait for it or choose another folder"
             ) from cause
 
     def unlock(self) -> None:
@@ -134,7 +134,7 @@ class JobFolder:
             raise InputError(f"{file} is not a manifest of a job: {type(cause).__name__}: {cause}") from cause
         raise InputError(
             f"{file} must have format {FORMAT}, got {found!r} of kinodyn {made_by}; finish the job with that version, "
-            "or choose another out="
+            "or choose another folder"
         )
 
     def write(self, job: JobDescription, done: Collection[int], failed: Mapping[int, Mapping[str, Any]]) -> None:
@@ -159,7 +159,7 @@ class JobFolder:
         if earlier is not None:
             _require_same(self.path, earlier[0], job)
         elif any(self.path.glob("shard-*.parquet")):
-            raise InputError(f"{self.path} has shards but no manifest; choose another out=")
+            raise InputError(f"{self.path} has shards but no manifest; choose another folder")
         self.sweep()
         if earlier is None:
             self.write(job, (), {})
@@ -218,11 +218,20 @@ def shard_key(file: Path) -> tuple[str, int]:
     return str(metadata["job"]), int(metadata["shard"])
 
 
+def is_shard(file: Path) -> bool:
+    """Return whether a Parquet file is a shard of a job."""
+    try:
+        shard_key(file)
+    except InputError:
+        return False
+    return True
+
+
 def _require_same(path: Path, earlier: JobDescription, job: JobDescription) -> None:
     old, new = asdict(earlier), asdict(job)
     different = [f"{name} was {_short(old[name])}, now {_short(new[name])}" for name in old if old[name] != new[name]]
     if different:
-        raise InputError(f"{path} has another job: {'; '.join(different)}. Choose another out=, or remove the folder")
+        raise InputError(f"{path} has another job: {'; '.join(different)}. Choose another folder, or remove this one")
 
 
 def _short(value: object) -> str:

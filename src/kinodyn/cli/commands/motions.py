@@ -24,7 +24,10 @@ COLUMNS = ("file", "duration [s]", "feasible", "torque / limit", "at joint", "sp
 )
 def motions(
     robot: RobotName,
-    files: Annotated[list[Path], argument("recordings (.npz, .parquet, .csv), or folders of them")],
+    files: Annotated[
+        list[Path],
+        argument("recordings (.npz, .parquet, .csv), folders of them, or the folder of `kinodyn retarget --job`"),
+    ],
     cutoff: Annotated[float | None, option("low-pass filter before differentiation [Hz]")] = None,
     friction: Annotated[float, option("friction coefficient of the feet")] = 0.7,
     job: JobOption = None,

@@ -21,6 +21,7 @@ from kinodyn.dynamics import contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.jobs.files import Files
+from kinodyn.jobs.manifest import is_shard
 from kinodyn.jobs.result import JobResult
 from kinodyn.jobs.standard.common import job_parameters, map_files
 from kinodyn.model.robot import Robot
@@ -55,7 +56,7 @@ def motion_statistics(
     ----------
     robot : Robot
     motions
-        Files of `Recording.save`, or folders of them; each is a shard.
+        Files of `Recording.save`, or folders of them, or the folder of a job of `jobs.retarget`; each is a shard.
     out
         Folder of the job; see `jobs.map`.
     cutoff : float, optional
@@ -106,7 +107,7 @@ def analyse_motion(
 ) -> dict[str, NDArray[Any]]:
     """Compute the statistics of the motion of a shard."""
     (file,) = paths
-    recording = Recording.load(file)
+    name, recording = _read(file, robot)
     _require_robot(recording, robot, file)
     motion = _differentiated(recording, robot, cutoff)
     if robot.base == "floating":
@@ -114,7 +115,22 @@ def analyse_motion(
     else:
         tau = dynamics.inverse(robot, *motion[1:])
         possible = np.all(np.abs(tau) <= robot.limits.effort, axis=-1)
-    return _statistics(file, robot, motion, tau, possible)
+    return _statistics(name, robot, motion, tau, possible)
+
+
+def _read(file: Path, robot: Robot) -> tuple[str, Recording]:
+    """Read a recording, or a clip from the output of `jobs.retarget`; also return its name."""
+    if file.suffix.lower() != ".parquet" or not is_shard(file):
+        return file.name, Recording.load(file)
+    columns = tables.read(file).columns
+    if not {"clip", "time", "q", "left", "right"} <= set(columns):
+        raise InputError(f"{file} must be a recording or a clip of jobs.retarget, got the columns {list(columns)}")
+    time, q = columns["time"], columns["q"]
+    if q.ndim != 2 or q.shape[1] != robot.nq:
+        raise InputError(f"{file} must have {robot.nq} coordinates as {robot.name} has, got q {q.shape}")
+    still = np.zeros((len(q), robot.nv))
+    contacts = {f"{side}_foot": columns[side] for side in ("left", "right")}
+    return str(columns["clip"][0]), Recording.from_robot(robot, time, q, still, still, contacts=contacts)
 
 
 def _require_robot(recording: Recording, robot: Robot, file: Path) -> None:
@@ -179,7 +195,7 @@ def _in_contact(foot: Foot, motion: _Motion, recording: Recording, robot: Robot)
 
 
 def _statistics(
-    file: Path, robot: Robot, motion: _Motion, tau: Array, possible: NDArray[np.bool_]
+    name: str, robot: Robot, motion: _Motion, tau: Array, possible: NDArray[np.bool_]
 ) -> dict[str, NDArray[Any]]:
     first = BASE if robot.base == "floating" else 0
     joints = np.arange(first, robot.nv)
@@ -203,7 +219,7 @@ def _statistics(
         "energy": trapezoid(np.abs(tau * motion.v), motion.time, axis=0),
     }
     names = np.array(labels(robot).v)
-    where = {"file": np.full(len(joints), file.name), "joint": names[joints]}
+    where = {"file": np.full(len(joints), name), "joint": names[joints]}
     return {**where, **{name: column[joints] for name, column in columns.items()}}
 
 
