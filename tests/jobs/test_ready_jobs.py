@@ -49,7 +49,7 @@ def test_another_robot_of_the_same_name_is_refused(tmp_path, threads):
     kd.jobs.inverse_kinematics(robot, T, "wrist_3_link", out=tmp_path, engine=threads)
     loaded = robot.with_payload("wrist_3_link", 1.0)
     assert fingerprint(loaded) != fingerprint(robot) and fingerprint(robot) == fingerprint(kd.load("ur5"))
-    with pytest.raises(kd.InputError, match="parameters was"):
+    with pytest.raises(kd.InputError, match="parameters.fingerprint was"):
         kd.jobs.inverse_kinematics(loaded, T, "wrist_3_link", out=tmp_path, engine=threads)
 
 

@@ -228,10 +228,19 @@ def is_shard(file: Path) -> bool:
 
 
 def _require_same(path: Path, earlier: JobDescription, job: JobDescription) -> None:
-    old, new = asdict(earlier), asdict(job)
-    different = [f"{name} was {_short(old[name])}, now {_short(new[name])}" for name in old if old[name] != new[name]]
-    if different:
-        raise InputError(f"{path} has another job: {'; '.join(different)}. Choose another folder, or remove this one")
+    old, new = _flat(asdict(earlier)), _flat(asdict(job))
+    names = [name for name in (*old, *(new.keys() - old.keys())) if old.get(name) != new.get(name)]
+    if names:
+        different = "; ".join(f"{name} was {_short(old.get(name))}, now {_short(new.get(name))}" for name in names)
+        raise InputError(f"{path} has another job: {different}. Choose another folder, or remove this one")
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return nested dicts as one, with names such as "parameters.robot"."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) and value else {f"{above}{name}": value}
+    return found
 
 
 def _short(value: object) -> str:

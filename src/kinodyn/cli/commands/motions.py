@@ -15,6 +15,7 @@ from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError
 
 COLUMNS = ("file", "duration [s]", "feasible", "torque / limit", "at joint", "speed / limit", "at joint", "energy [J]")
+FEASIBLE = 0.9  # fraction of the frames below which a filter is recommended
 
 
 @command(
@@ -59,6 +60,9 @@ def motions(
                 *(float(shard["speed_ratio"][speed]), str(shard["joint"][speed]), float(shard["energy"].sum())),
             )
         )
+    notes = []
+    if cutoff is None and min(row[2] for row in rows) < FEASIBLE:
+        notes = ["accelerations contain the noise of the recordings; --cutoff, such as 10 Hz, filters it"]
     return CommandResult(
         f"{loaded.name}: {len(rows)} motions",
         {"motions": [dict(zip(COLUMNS, row, strict=False)) for row in rows]},
@@ -67,4 +71,5 @@ def motions(
         samples=columns,
         interrupted=found.status == "interrupted",
         ok=found.status == "complete",
+        notes=notes,
     )
