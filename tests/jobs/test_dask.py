@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.jobs import dask
 
 pytest.importorskip("pyarrow")
 distributed = pytest.importorskip("distributed")
@@ -119,6 +120,19 @@ def test_shards_that_went_down_with_another_one_are_computed(tmp_path):
     job = kd.jobs.map(functions.positions, functions.PANDA.random(20), out=tmp_path, engine=BlamingClient(), shard=5)
     assert job.status == "incomplete" and job.done == 3
     assert list(job.failed) == [2] and "KilledWorker" in job.failed[2].error
+
+
+def test_workers_of_our_own_cluster_spend_no_time_on_bookkeeping():
+    config = pytest.importorskip("dask.config")
+    before = dict(config.get(dask.WORKER_ENVIRONMENT))
+    with dask._worker_settings():
+        environment = dict(config.get(dask.WORKER_ENVIRONMENT))
+        assert all(config.get(name) == value for name, value in dask.SETTINGS.items())
+    assert config.get(dask.WORKER_ENVIRONMENT) == before
+    assert "MALLOC_TRIM_THRESHOLD_" not in environment
+    seen = config.collect_env({name: value for name, value in environment.items() if name.startswith("DASK_")})
+    for name, value in dask.SETTINGS.items():
+        assert config.get(name, config=seen) == value
 
 
 def free_port():

@@ -98,9 +98,10 @@ class VoxelCounts:
         self._voxels, self._views = KeyCounts(), KeyCounts()
 
     def add(self, voxels: Keys, counts: Keys | None, views: Keys) -> None:
-        """Add samples: `counts` of them in `voxels`, or one each, seen in `views`; keys may repeat."""
+        """Add samples, one each: keys may repeat; or totals: `counts` of samples in `voxels`, seen in `views`."""
         self._voxels.add(voxels, counts)
-        self._views.add(views)
+        # totals are ascending, and stable sorting, which keys with counts take, is ten times as fast for them
+        self._views.add(views, None if counts is None else np.ones(len(views), dtype=np.int64))
 
     def voxels(self) -> tuple[Keys, Keys]:
         """Return the keys of the voxels (n,), ascending, and the samples in each (n,)."""
