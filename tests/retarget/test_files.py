@@ -84,6 +84,23 @@ def test_incomplete_smpl_files_say_what_is_missing(tmp_path: Path, arrays: dict,
         kd.retarget.read(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"poses": np.zeros((0, 72)), "trans": np.zeros((0, 3))}, "poses must have frames"),
+        ({"mocap_framerate": "fast"}, "mocap_framerate must be a number"),
+        ({"mocap_framerate": np.zeros(0)}, "mocap_framerate must be a number"),
+        ({"poses": np.full((9, 72), "a")}, "poses must be real numbers"),
+        ({"trans": np.zeros((9, 3), dtype=complex)}, "trans must be real numbers"),
+    ],
+)
+def test_smpl_arrays_of_other_kinds_are_refused(tmp_path: Path, changes: dict, message: str) -> None:
+    arrays = {"poses": np.zeros((9, 72)), "trans": np.zeros((9, 3)), "mocap_framerate": 30.0, **changes}
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(kd.InputError, match=message):
+        kd.retarget.read(tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize("time", ["time", "Time (Seconds)", "t [s]"])
 def test_points_of_a_csv_file_are_those_of_the_motion(tmp_path: Path, time: str) -> None:
     example = kd.retarget.example_motion(1)

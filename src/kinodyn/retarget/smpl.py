@@ -90,18 +90,27 @@ def _joined(arrays: dict[str, Any]) -> dict[str, Any]:
 
 def _even(parts: list[Any]) -> bool:
     """Whether arrays have the same number of rows."""
-    return all(part.ndim > 0 for part in parts) and len({len(part) for part in parts}) == 1
+    return all(part.size > 0 and part.ndim > 0 for part in parts) and len({len(part) for part in parts}) == 1
 
 
 def _rate(file: Path, arrays: dict[str, Any]) -> float:
     name = next((name for name in RATES if name in arrays), None)
     if name is None:
         raise InputError(f"{file} has no frame rate; give one of {', '.join(RATES)}")
-    return float(np.ravel(arrays[name])[0])
+    try:
+        return float(np.ravel(arrays[name])[0])
+    except (TypeError, ValueError, IndexError) as cause:
+        raise InputError(f"{file}: {name} must be a number [Hz], got {arrays[name]!r:.60}") from cause
+
+
+def _numbers(file: Path, name: str, array: Any) -> Array:
+    if np.asarray(array).dtype.kind not in "fiub":
+        raise InputError(f"{file}: {name} must be real numbers, got {np.asarray(array).dtype}")
+    return np.asarray(array, dtype=float)
 
 
 def _positions(file: Path, joints: Any) -> Array:
-    joints = np.asarray(joints, dtype=float)
+    joints = _numbers(file, "positions of joints", joints)
     if joints.ndim != 3 or joints.shape[1] < len(NAMES) or joints.shape[2] != 3:
         raise InputError(f"{file}: positions of joints must be (frames, {len(NAMES)} or more, 3), got {joints.shape}")
     return np.asarray(joints[:, : len(NAMES)])
@@ -112,8 +121,10 @@ def _from_rotations(file: Path, arrays: dict[str, Any]) -> Array:
     if missing:
         raise InputError(f"{file} has neither joints nor {' and '.join(missing)}; it has {', '.join(sorted(arrays))}")
     n = len(NAMES)
-    poses, trans = np.asarray(arrays["poses"], dtype=float), np.asarray(arrays["trans"], dtype=float)
-    offsets = np.asarray(arrays["offsets"], dtype=float) if "offsets" in arrays else average_offsets()
+    poses, trans = (_numbers(file, name, arrays[name]) for name in ("poses", "trans"))
+    offsets = _numbers(file, "offsets", arrays["offsets"]) if "offsets" in arrays else average_offsets()
+    if not poses.size:
+        raise InputError(f"{file}: poses must have frames, got {poses.shape}")
     poses = poses.reshape(len(poses), -1)
     if poses.shape[1] < 3 * n or trans.shape != (len(poses), 3) or offsets.ndim != 2 or offsets.shape[0] < n:
         raise InputError(
