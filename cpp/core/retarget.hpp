@@ -31,9 +31,10 @@ struct RetargetSettings {
     }
 };
 
-constexpr long retarget_block = 16;  // frames that are next to each other in gradients of rows: a whole number of packs
+// frames that are next to each other in gradients of rows, and that are solved together: a whole number of packs
+constexpr long retarget_block = 16;
 
-// Arrays have the frames of the clip along their last axis, `padded` of them: a whole number of packs.
+// Arrays have the frames of the clip along their last axis, `padded` of them: a whole number of blocks.
 struct RetargetProblem {
     const Model* model = nullptr;
     const ModelOf<float>* rounded_model = nullptr;  // in float32
@@ -59,7 +60,7 @@ struct RetargetProblem {
         double centre[3], half[3];
     };
     std::vector<Box> ground_boxes;        // of each body: around these points [m]
-    const bool* moving = nullptr;         // (padded): frames that are solved; a pack is if any of its frames is
+    const bool* moving = nullptr;         // (padded): frames that are solved; a block is if any of its frames is
     double* damping = nullptr;            // (padded): of the normal equations, adapted
     const double* target = nullptr;       // (tracked, 3, padded)
     const double* weight = nullptr;       // (tracked, padded) [1/m]
@@ -71,7 +72,7 @@ struct RetargetProblem {
     const double* max_step = nullptr;                              // (nq): from frame to frame
     const double* posture = nullptr;                               // (nq)
     const double *posture_weight = nullptr, *proximity = nullptr;  // (dofs)
-    // results, in packs that move
+    // results, in blocks that move
     double* point = nullptr;   // (tracked, 3, padded)
     double* lowest = nullptr;  // (bodies, padded): height of the lowest point that must not be below z = 0, or a bound
                                // above zero; only if base_only

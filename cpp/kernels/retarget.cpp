@@ -16,13 +16,15 @@ namespace kinodyn::KINODYN_TARGET {
 
 namespace {
 
-// Calls act(t) for the packs of T that contain frames that move.
+// Calls act(t) for the packs of T in blocks that contain frames that move. Packs of float32 and of double belong to the
+// same frames: the base of all that the iterations change is placed, and measured, in double.
 template <class T, class F>
 void each_moving(const RetargetProblem& problem, F&& act) {
-    for (long t = 0; t < problem.padded; t += Lanes<T>::count) {
+    for (long block = 0; block < problem.padded; block += retarget_block) {
         bool moving = false;
-        for (int i = 0; i < Lanes<T>::count; ++i) moving |= problem.moving[t + i];
-        if (moving) act(t);
+        for (int i = 0; i < retarget_block; ++i) moving |= problem.moving[block + i];
+        if (moving)
+            for (long t = block; t < block + retarget_block; t += Lanes<T>::count) act(t);
         poll_interrupt();
     }
 }

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d, uniform_filter1d
+from scipy.ndimage import maximum_filter1d
 
 from kinodyn.arrays import Array
+from kinodyn.retarget.base_motion import lifts
 from kinodyn.retarget.body import SIDES
 from kinodyn.retarget.bridges import bridge
 from kinodyn.retarget.contacts import Contact, intervals
@@ -29,7 +30,7 @@ BRIDGES = (
     *((60, True), (80, False), (100, True), (150, True)),
 )
 # [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
-PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 10)
+PUSHES = (0.004, 0.01, 0.016, 0.024, *(0.03,) * 10)
 SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
@@ -37,7 +38,6 @@ MAX_REPAIRS = YIELDING + len(BRIDGES)
 LOCK_REPAIRS = 3  # attempts to keep contacts whole, before they are reduced to the frames in which they hold
 GROUND_REPAIRS = 3  # attempts to lift points out of the ground, before the base is lifted
 MIN_PART = 3  # frames of a part of a contact that is kept
-LIFTED = 3  # frames before and after one that is lifted out of the ground
 REPAIRED = 8  # frames before and after a violation that may move to repair it
 
 
@@ -81,7 +81,7 @@ def repaired(solver: ClipSolver, q: Array) -> tuple[Array, Touching]:
         if best is None or count < best.violations:
             best = _candidate(solver, count, q, touching)
         if count == 0 and (attempt >= GROUND_REPAIRS or not low.any()):
-            return _lifted(solver, q), touching
+            return _kept(solver, q), touching
         if attempt >= YIELDING and not touching:
             break
         if attempt >= YIELDING and best.violations < count:
@@ -94,8 +94,7 @@ def repaired(solver: ClipSolver, q: Array) -> tuple[Array, Touching]:
             if attempt in range(1, YIELDING):
                 _yield(solver, touching, low)
             q = _repair(solver, q, touching, attempt)
-    _trim_contacts(solver)  # what slips is no contact
-    return _lifted(solver, q), touching
+    return _kept(solver, q), touching
 
 
 def _candidate(solver: ClipSolver, count: int, q: Array, touching: Touching) -> _Candidate:
@@ -119,7 +118,7 @@ def _return_to(solver: ClipSolver, candidate: _Candidate) -> None:
 def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> Array:
     """Solve the frames that move again: with less weight of their targets, or interpolated over time."""
     if attempt >= LOCK_REPAIRS:
-        _trim_contacts(solver)
+        _trim_contacts(solver, one_foot=True)
     if attempt >= YIELDING:
         bridge(solver, touching, *BRIDGES[attempt - YIELDING])
     else:
@@ -163,23 +162,33 @@ def _violations(solver: ClipSolver, touching: Touching) -> NDArray[np.bool_]:
     return wrong
 
 
+def _kept(solver: ClipSolver, q: Array) -> Array:
+    """Lift the base out of the ground; what slips, or leaves the ground, is no contact."""
+    q = _lifted(solver, q)
+    _trim_contacts(solver)
+    return q
+
+
 def _lifted(solver: ClipSolver, q: Array) -> Array:
     """Lift the base where points are still below the ground, smoothly over time."""
     low = np.maximum(0.0, -solver.lowest - 0.5 * MAX_SLIP)
     if not low.any():
         return q
-    lift = maximum_filter1d(low, 2 * LIFTED + 1, mode="nearest")
-    lift = uniform_filter1d(lift, 2 * LIFTED + 1, mode="nearest")
+    lift = lifts(low, solver.locked())
     q = q.copy()
     q[:, 2] += lift
-    solver.point[:, 2, : solver.frames] += lift
-    solver.heights[:, : solver.frames] += lift
+    solver.raise_points(lift)
     return q
 
 
-def _trim_contacts(solver: ClipSolver) -> None:
-    """Reduce contacts that slip to the frames in which their corners stay at one place."""
+def _trim_contacts(solver: ClipSolver, *, one_foot: bool = False) -> None:
+    """Reduce contacts that slip to the frames in which their corners stay at one place.
+
+    With `one_foot`, of contacts at the same time that do only the one that slips more: the other may then hold.
+    """
     slips = contact_slips(solver.paths, solver.contacts)
+    if one_foot:
+        slips = of_one_foot(solver.contacts, slips)
     if (slips <= MAX_SLIP).all():
         return
     misses = _misses(solver)
@@ -189,6 +198,27 @@ def _trim_contacts(solver: ClipSolver) -> None:
     before = solver.targets.positions[: 2 * CORNERS].transpose(0, 2, 1)
     solver.locks = ContactLocks(solver.targets, solver.body, tuple(kept))
     solver.locks.apply(before)
+
+
+def of_one_foot(contacts: tuple[Contact, ...], slips: Array) -> Array:
+    """Limit the slips of contacts during which the other foot slips more to what is accepted.
+
+    Parameters
+    ----------
+    contacts
+        Of both feet.
+    slips
+        Of each (contacts,) [m].
+
+    Returns
+    -------
+    (contacts,)
+        [m]
+    """
+    start, stop = np.array([(contact.start, contact.stop) for contact in contacts], dtype=np.intp).reshape(-1, 2).T
+    together = (start[:, None] < stop) & (start < stop[:, None])
+    worst = np.where(together, slips, 0.0).max(axis=1, initial=0.0)
+    return np.where(slips < worst, np.minimum(slips, MAX_SLIP), slips)
 
 
 def _good_parts(contact: Contact, misses: Array) -> list[Contact]:

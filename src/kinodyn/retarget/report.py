@@ -188,7 +188,7 @@ def contact_slips(points: Array, contacts: tuple[Contact, ...]) -> Array:
 
 
 def _spreads(points: Array, corners: NDArray[np.intp], ranges: NDArray[np.intp]) -> Array:
-    """Measure how far the two points from `corners` on move along the ground in ranges of frames [m] (n,)."""
+    """Measure how far the two points from `corners` on move in ranges of frames [m] (n,)."""
     lengths = np.maximum(ranges[:, 1] - ranges[:, 0], 0)
     offsets = np.cumsum(lengths) - lengths
     start = np.repeat(ranges[:, 0], lengths)

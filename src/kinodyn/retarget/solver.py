@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.layouts import constant, layout
 from kinodyn.retarget import support
+from kinodyn.retarget.base_motion import between, lifts
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.contacts import Contact
 from kinodyn.retarget.link_clearances import ROWS, LinkClearances
@@ -25,6 +27,10 @@ ARM_STIFFNESS = 0.4  # weight of feasible positions of arms and trunk relative t
 BALANCE = 3.0  # weight of the CoM [1/m]
 POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
+BASE_SMOOTHING = 10.0  # of the base, against second differences over time
+BASE_PROXIMITY = 10.0  # [1/m^2, 1/rad^2] weight of the smoothed base, which joints follow rather than jump
+GLIDE = 10.0  # weight of second differences of the base in frames in which no sole is locked
+MAX_LIFT = 0.01  # [m] out of the ground in these frames
 MAX_SLIP = 0.0015  # [m] that is accepted
 MAX_CORRECTION = 0.02  # [m] of the targets of locked corners
 FREE_SHARE = 0.1  # of the weights of other points, where the base is placed over locked soles
@@ -154,9 +160,41 @@ class ClipSolver:
         self.moving = self.moving | np.any(self.z[7:] != self.placed, axis=0)
         self.placed = self.z[7:].copy()
         self.run(4, proximity=self.proximity, smoothing=0.0, base_only=True)
+        self._glide(kept[0][:7])
         result = np.ascontiguousarray(self.q[:, : self.frames].T)
         self.q[7:], self.damping, self.moving = kept[0][7:], kept[1], kept[2]
         return result
+
+    def _glide(self, base: Array) -> None:
+        """Let the base (7, padded) of the solution move on between frames in which locked soles, or others, place it.
+
+        Nothing else places it there from frame to frame: it would follow what the joints lack, and jump.
+        """
+        n = self.frames
+        given = self.locked() | ~self._solved()[:n]
+        if given.all():
+            return
+        self.q[:7, :n] = between(base[:, :n], self.q[:7, :n], given, GLIDE)
+        self.q[:7, n:] = self.q[:7, n - 1, None]
+        self.run(0, proximity=self.proximity, smoothing=0.0, base_only=True)
+        low = np.where(given, 0.0, np.clip(-self.lowest, 0.0, MAX_LIFT))
+        if low.any():
+            lift = lifts(low, given)
+            self.q[2, :n] += lift
+            self.raise_points(lift)
+
+    def raise_points(self, lift: Array) -> None:
+        """Raise what was measured by what the base is raised (frames,) [m]."""
+        self.point[:, 2, : self.frames] += lift
+        self.heights[:, : self.frames] += lift
+
+    def locked(self) -> NDArray[np.bool_]:
+        """Return in which frames (frames,) a sole, or its front edge, is locked."""
+        return np.asarray((self.targets.weights[: 2 * CORNERS] > SWING).any(axis=0))
+
+    def _solved(self) -> NDArray[np.bool_]:
+        """Return which frames (padded,) are solved: blocks of which any frame moves."""
+        return np.repeat(self.moving.reshape(-1, PACK).any(axis=1), PACK)
 
     def run(
         self, iterations: int, *, proximity: float, smoothing: float, base_only: bool = False, verify: bool = True
@@ -167,8 +205,8 @@ class ClipSolver:
         self.proximity = proximity
         settings = np.zeros(1, dtype=layout("retarget_settings"))
         settings["row_weight"], settings["ground_weight"] = 30.0, 20.0
-        settings["smoothing"], settings["base_smoothing"] = smoothing, 1.0
-        settings["base_proximity"] = 0.0 if base_only else 0.02
+        settings["smoothing"], settings["base_smoothing"] = smoothing, BASE_SMOOTHING
+        settings["base_proximity"] = 0.0 if base_only else BASE_PROXIMITY
         settings["max_change"] = 0.4
         settings["iterations"], settings["base_only"] = iterations, base_only
         settings["verify"] = verify
