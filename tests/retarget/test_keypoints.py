@@ -10,7 +10,8 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.retarget.example import NAMES, PARENTS
-from kinodyn.retarget.keypoints import REQUIRED, by_structure, recognise
+from kinodyn.retarget.keypoints import REQUIRED, recognise, split_side
+from kinodyn.retarget.structure import limbs
 
 MIXAMO = {name: f"mixamorig:{name}" for name in NAMES}
 SMPL = dict(
@@ -67,6 +68,34 @@ SOMA = {name: name.replace("UpLeg", "_Leg").replace("ftLeg", "ftShin").replace("
 UNDERSCORE = {name: f"mixamorig_{name}" for name in NAMES}
 DEFORM = {name: f"DEF-{other}" for name, other in BLENDER.items()}
 VRM = {name: f"J_Bip_{other}" for name, other in SMPL.items()}
+CENTRE = VRM | {"Spine": "J_Bip_C_Spine", "Neck": "J_Bip_C_Neck", "Head": "J_Bip_C_Head"}
+UNREAL = dict(
+    zip(
+        NAMES,
+        (
+            *("pelvis", "thigh_l", "calf_l", "foot_l", "ball_l", "thigh_r", "calf_r", "foot_r", "ball_r"),
+            *(
+                "spine_01",
+                "neck_01",
+                "head",
+                "upperarm_l",
+                "lowerarm_l",
+                "hand_l",
+                "upperarm_r",
+                "lowerarm_r",
+                "hand_r",
+            ),
+        ),
+        strict=True,
+    )
+)
+JOINTS = {name: f"{other.lower()}_jnt" for name, other in SMPL.items()}
+LABORATORY = UNREAL | {
+    f"{side}{part}": f"{side[0].lower()}_{name}"
+    for side in ("Left", "Right")
+    for part, name in (("UpLeg", "thigh"), ("Leg", "shank"), ("Foot", "foot"), ("Arm", "uarm"), ("ForeArm", "larm"))
+}
+NUMBERS = {name: f"bone{k}" for k, name in enumerate(NAMES)}
 
 
 def renamed(names: dict[str, str]) -> kd.retarget.Motion:
@@ -78,7 +107,7 @@ def renamed(names: dict[str, str]) -> kd.retarget.Motion:
     "names",
     [
         *(dict(zip(NAMES, NAMES, strict=True)), MIXAMO, SMPL, BLENDER, ASF),
-        *(POSER, OPTITRACK, SOMA, UNDERSCORE, DEFORM, VRM),
+        *(POSER, OPTITRACK, SOMA, UNDERSCORE, DEFORM, VRM, CENTRE, UNREAL, JOINTS, LABORATORY),
     ],
 )
 def test_names_of_common_skeletons_are_recognised(names: dict[str, str]) -> None:
@@ -96,8 +125,8 @@ def test_limbs_without_known_names_are_found_by_their_bones() -> None:
         return f"{side}_{words[name.removeprefix(side)]}" if side else f"Part{name}"
 
     motion = renamed({name: strange(name) for name in NAMES})
-    found = by_structure(motion)
-    assert {key: found[key] for key in ("left_hip", "left_knee", "left_ankle", "right_elbow", "right_wrist")} == {
+    found = limbs(motion, [split_side(name)[0] for name in motion.names])
+    assert {key: found[key][0] for key in ("left_hip", "left_knee", "left_ankle", "right_elbow", "right_wrist")} == {
         "left_hip": "Left_A",
         "left_knee": "Left_B",
         "left_ankle": "Left_C",
@@ -107,9 +136,43 @@ def test_limbs_without_known_names_are_found_by_their_bones() -> None:
     assert set(REQUIRED) <= set(recognise(motion))
 
 
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1)], ids=["z up", "x up"])
+def test_sides_spine_and_ends_of_a_skeleton_without_names_are_found_by_its_structure(axes: tuple[int, ...]) -> None:
+    motion = renamed(NUMBERS)
+    turned = kd.retarget.Motion(motion.names, motion.parents, motion.positions[:, :, list(axes)], motion.rate)
+    expected = recognise(kd.retarget.example_motion(1))
+    found = recognise(turned)
+    for key in (*REQUIRED, "left_toe", "right_toe", "spine", "neck"):
+        assert found[key] == tuple(NUMBERS[name] for name in expected[key]), key
+
+
+def test_a_long_clavicle_is_no_upper_arm() -> None:
+    motion = renamed(NUMBERS)
+    names, parents, positions = list(motion.names), list(motion.parents), motion.positions
+    for arm, side in ((NAMES.index("LeftArm"), 1.0), (NAMES.index("RightArm"), -1.0)):
+        names.append(f"clavicle{side}")
+        parents.append(parents[arm])
+        parents[arm] = len(names) - 1
+        middle = positions[:, arm] - [0.0, 0.28 * side, 0.0]  # somewhat longer than the forearm
+        positions = np.concatenate([positions, middle[:, None]], axis=1)
+    order = sorted(range(len(names)), key=lambda k: depth(parents, k))
+    place = {k: n for n, k in enumerate(order)}
+    ordered = tuple(place[parents[k]] if parents[k] >= 0 else -1 for k in order)
+    found = limbs(
+        kd.retarget.Motion(tuple(names[k] for k in order), ordered, positions[:, order], motion.rate), [""] * 99
+    )
+    assert found["left_shoulder"] == (NUMBERS["LeftArm"],)
+    assert found["right_elbow"] == (NUMBERS["RightForeArm"],)
+
+
+def depth(parents: list[int], joint: int) -> int:
+    return 0 if parents[joint] < 0 else 1 + depth(parents, parents[joint])
+
+
 def test_missing_joints_are_named_and_a_mapping_adds_them(tmp_path: Path) -> None:
-    names = {name: f"bone{k}" for k, name in enumerate(NAMES)}
-    motion = renamed(names)
+    names = NUMBERS
+    joints = renamed(names)
+    motion = kd.retarget.Motion(joints.names, (-1,) * len(NAMES), joints.positions, joints.rate)  # points, no bones
     with pytest.raises(kd.InputError, match="left_hip, right_hip, left_knee.*The motion has: bone0"):
         kd.retarget.key_points(motion)
     example = recognise(kd.retarget.example_motion(1))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.retarget.human import LOW, Human, directions, norms
-from kinodyn.retarget.keypoints import SIDES
+from kinodyn.retarget.structure import SIDES
 
 START_SPEED = 0.25  # [m/s] below which a foot comes to rest
 STOP_SPEED = 0.45  # [m/s] above which it leaves

@@ -11,8 +11,8 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.retarget.keypoints import SIDES
 from kinodyn.retarget.motion import Motion
+from kinodyn.retarget.structure import SIDES
 
 # metres per unit: m, cm, mm, inch, foot, and the unit of the CMU database (1 / 0.45 inch)
 UNITS = (1.0, 0.01, 0.001, 0.0254, 0.3048, 0.0254 / 0.45)

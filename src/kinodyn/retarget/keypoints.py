@@ -10,15 +10,12 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import Motion
+from kinodyn.retarget.structure import LIMBS, SIDES, ends, is_chain, limbs, lowest_of_spine
 
-SIDES = ("left", "right")
-LIMBS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
 REQUIRED = tuple(f"{side}_{part}" for part in LIMBS for side in SIDES)
 OPTIONAL = ("left_toe", "right_toe", "left_hand", "right_hand", "spine", "neck", "head")
 KEYS = (*REQUIRED, *OPTIONAL)
@@ -32,11 +29,11 @@ BONES = (  # pairs of key points, as a skeleton is drawn
 # Names of each part without its side, the most specific first: where a skeleton has several, the first is meant.
 PARTS: dict[str, tuple[str, ...]] = {
     "hip": ("upleg", "thigh", "thighbend", "upperleg", "femur", "legupper", "hip", "hipjoint", "hjc"),
-    "knee": ("leg", "lowerleg", "lowleg", "shin", "calf", "tibia", "leglower", "knee", "kjc"),
+    "knee": ("leg", "lowerleg", "lowleg", "shin", "calf", "tibia", "shank", "leglower", "knee", "kjc"),
     "ankle": ("ankle", "ajc", "foot"),
     "toe": ("toebase", "toe", "toes", "ball", "bigtoe", "toe0", "football", "foot", "toebaseend", "footend", "toeend"),
     "shoulder": ("arm", "upperarm", "uparm", "uarm", "humerus", "armupper", "shldr", "shldrbend", "shoulder", "sjc"),
-    "elbow": ("forearm", "forearmbend", "lowerarm", "lowarm", "farm", "radius", "armlower", "elbow", "ejc"),
+    "elbow": ("forearm", "forearmbend", "lowerarm", "lowarm", "larm", "farm", "radius", "armlower", "elbow", "ejc"),
     "wrist": ("wrist", "wjc", "hand"),
     "hand": (
         "handmiddle1",
@@ -54,7 +51,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 CENTRAL: dict[str, tuple[str, ...]] = {
     "spine": ("lowerback", "spine", "spine0", "spine1", "abdomen", "torso", "chest", "belly"),
-    "neck": ("neck", "neck0", "neckbase", "neck1", "c7", "clav"),
+    "neck": ("neck", "neck0", "neckbase", "neck1", "lowerneck", "necklower", "c7", "clav"),
     "head": ("headend", "head", "headtop", "headnub", "skull"),
 }
 # Markers of the Plug-in Gait set (Vicon): points of the body as means of markers.
@@ -70,7 +67,9 @@ PLUG_IN_GAIT: dict[str, tuple[str, ...]] = {
 }
 
 FIRST_WORD = re.compile(r"^[A-Za-z0-9]+[ _.-]+(?=.)")
+LAST_WORD = re.compile(r"(?<=.)([ _.-][A-Za-z]+?)(?:_end)?$")
 PREFIX_SHARE = 0.6  # of names that begin with a word, which then belongs to the skeleton
+CENTRE = ("c", "m")  # words of joints of the middle, as in "J_Bip_C_Neck"
 SINGLE_LETTER = {name for names in PARTS.values() for name in names}  # after a bare "l" or "r", as in "rtibia"
 
 Mapping_ = Mapping[str, "str | Iterable[str]"]
@@ -128,9 +127,27 @@ def recognise(motion: Motion) -> dict[str, tuple[str, ...]]:
     if not all(key in found for key in REQUIRED):
         markers = _plug_in_gait(motion.names)
         found = markers | found if len(markers) > 8 else found
-    if not all(key in found for key in REQUIRED) and any(parent >= 0 for parent in motion.parents):
-        found = {key: (name,) for key, name in by_structure(motion).items()} | found
+    if not any(parent >= 0 for parent in motion.parents):
+        return found
+    sides = [split_side(name)[0] for name in motion.names]
+    if not all(key in found for key in REQUIRED):
+        found = _with_limbs(motion, found, limbs(motion, sides))
+    if all(key in found for key in REQUIRED):
+        found = ends(motion, found) | found | lowest_of_spine(motion, found)
     return found
+
+
+def _with_limbs(
+    motion: Motion, found: dict[str, tuple[str, ...]], by_bones: dict[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Add limbs that are found by their bones; names remain where they are in the order of the chain."""
+    result = by_bones | found
+    for side in SIDES:
+        for parts in (LIMBS[:3], LIMBS[3:]):
+            keys = [f"{side}_{part}" for part in parts]
+            if all(key in by_bones for key in keys) and not is_chain(motion, [result[key][0] for key in keys]):
+                result |= {key: by_bones[key] for key in keys}
+    return result
 
 
 def _given(motion: Motion, mapping: Mapping_ | str | os.PathLike[str] | None) -> dict[str, tuple[str, ...]]:
@@ -184,7 +201,9 @@ def split_side(name: str) -> tuple[str, str]:
         if not side and word in parts:
             side = meant
             parts.remove(word)
-    joined = "".join(parts)
+    if not side and len(parts) > 1:
+        parts = [word for word in parts if word not in CENTRE]
+    joined = re.sub(r"0+(?=\d)", "", "".join(parts))
     for word in SIDES:
         if not side and (joined.startswith(word) or joined.endswith(word)):
             side, joined = word, joined.removeprefix(word).removesuffix(word)
@@ -194,14 +213,23 @@ def split_side(name: str) -> tuple[str, str]:
 
 
 def without_prefix(names: tuple[str, ...]) -> list[str]:
-    """Remove first words that most names share, such as "mixamorig_", "DEF-" or the name of a skeleton."""
+    """Remove first and last words that most names share, such as "mixamorig_", the name of a skeleton, or "_jnt"."""
     bare = [re.sub(r"^.*[:|]", "", name) for name in names]
     while True:
         first = Counter(match[0].lower() for name in bare if (match := FIRST_WORD.match(name)))
         word, count = first.most_common(1)[0] if first else ("", 0)
         if count <= PREFIX_SHARE * len(bare) or word.rstrip(" _.-") in ("left", "right", "l", "r"):
-            return bare
+            return _without_suffix(bare)
         bare = [name[len(word) :] if name.lower().startswith(word) else name for name in bare]
+
+
+def _without_suffix(names: list[str]) -> list[str]:
+    """Remove a last word that most joints share; ends of chains have it before "_end"."""
+    last = Counter(match[1].lower() for name in names if (match := LAST_WORD.search(name)))
+    word, count = last.most_common(1)[0] if last else ("", 0)
+    if count <= PREFIX_SHARE * len(names) or word.lstrip(" _.-") in ("left", "right", "l", "r", "end"):
+        return names
+    return [re.sub(re.escape(word) + r"(?=(_end)?$)", "", name, flags=re.IGNORECASE) for name in names]
 
 
 def _by_name(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -244,80 +272,3 @@ def _plug_in_gait(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     if head:
         found["head"] = head
     return found
-
-
-def by_structure(motion: Motion) -> dict[str, str]:
-    """Recognise legs and arms of a skeleton by their bones alone.
-
-    Legs are the longest pair of chains with equal bones on both sides, arms the longest among the others; hip, knee and
-    ankle, or shoulder, elbow and wrist, are the ends of the two longest bones in a row. Names distinguish
-    left and right.
-
-    Parameters
-    ----------
-    motion
-        With a tree of joints.
-
-    Returns
-    -------
-    dict of str to str
-        Joints by key point; empty if there are no such chains.
-    """
-    inner = set(motion.parents)
-    ends = [k for k in range(len(motion.names)) if k not in inner]
-    chains = {end: _chain(motion, end) for end in ends}
-    pairs = _mirror_pairs(motion, chains)
-    if not pairs:
-        return {}
-    legs = pairs[0]
-    arms = next((pair for pair in pairs if not set(pair) & set(legs)), None)
-    if arms is None:
-        return {}
-    best: dict[str, str] = {}
-    for (first, second), parts in ((legs, LIMBS[:3]), (arms, LIMBS[3:])):
-        for end, other in ((first, second), (second, first)):
-            side = split_side(motion.names[end])[0]
-            joints = _longest_bones(motion, [k for k in chains[end] if k not in chains[other]])
-            if side and joints:
-                best |= {f"{side}_{part}": motion.names[k] for part, k in zip(parts, joints, strict=True)}
-    return best
-
-
-def _chain(motion: Motion, end: int) -> list[int]:
-    chain = [end]
-    while motion.parents[chain[-1]] >= 0:
-        chain.append(motion.parents[chain[-1]])
-    return chain[::-1]
-
-
-def _bone_lengths(motion: Motion, chain: list[int]) -> Array:
-    places = motion.positions[:, chain]
-    lengths: Array = np.median(np.linalg.norm(np.diff(places, axis=1), axis=2), axis=0)
-    return lengths
-
-
-def _mirror_pairs(motion: Motion, chains: dict[int, list[int]]) -> list[tuple[int, int]]:
-    """Pairs of chains of about equal bones, longest own part first."""
-    pairs: list[tuple[float, tuple[int, int]]] = []
-    ends = list(chains)
-    for i, first in enumerate(ends):
-        for second in ends[i + 1 :]:
-            a, b = chains[first], chains[second]
-            own = [k for k in a if k not in b]
-            other = [k for k in b if k not in a]
-            if len(own) != len(other) or len(own) < 3:
-                continue
-            la, lb = (_bone_lengths(motion, part).sum() for part in (own, other))
-            if abs(la - lb) < 0.1 * max(la, lb):
-                pairs.append((float(la + lb), (first, second)))
-    return [pair for _, pair in sorted(pairs, reverse=True)]
-
-
-def _longest_bones(motion: Motion, chain: list[int]) -> tuple[int, int, int] | None:
-    lengths = _bone_lengths(motion, chain)
-    moving = [0, *(k + 1 for k in range(len(lengths)) if lengths[k] > 1e-6 * lengths.sum())]
-    if len(moving) < 3:
-        return None
-    size = [lengths[a - 1] + lengths[b - 1] for a, b in zip(moving[1:], moving[2:], strict=False)]
-    k = int(np.argmax(size))
-    return chain[moving[k]], chain[moving[k + 1]], chain[moving[k + 2]]

@@ -9,7 +9,7 @@ from scipy.ndimage import uniform_filter1d
 from kinodyn.arrays import Array
 from kinodyn.retarget.contacts import Feet, speed
 from kinodyn.retarget.human import Human
-from kinodyn.retarget.keypoints import SIDES
+from kinodyn.retarget.structure import SIDES
 
 SLOW = (0.2, 0.4)  # [m/s] of the human's CoM, up to which the term acts fully, and beyond which it does not
 SMOOTHED = 0.3  # [s] over which that speed is averaged
