@@ -146,6 +146,17 @@ def test_sides_spine_and_ends_of_a_skeleton_without_names_are_found_by_its_struc
         assert found[key] == tuple(NUMBERS[name] for name in expected[key]), key
 
 
+def test_ends_without_an_offset_are_no_hands() -> None:
+    example = kd.retarget.example_motion(1)
+    wrist = NAMES.index("LeftHand")
+    positions = np.concatenate([example.positions, example.positions[:, [wrist]]], axis=1)
+    motion = kd.retarget.Motion((*NAMES, "LeftHand_end"), (*PARENTS, wrist), positions, example.rate)
+    assert "left_hand" not in recognise(motion)
+    positions[:, -1, 2] -= 0.1
+    motion = kd.retarget.Motion((*NAMES, "LeftHand_end"), (*PARENTS, wrist), positions, example.rate)
+    assert recognise(motion)["left_hand"] == ("LeftHand_end",)
+
+
 def test_a_long_clavicle_is_no_upper_arm() -> None:
     motion = renamed(NUMBERS)
     names, parents, positions = list(motion.names), list(motion.parents), motion.positions

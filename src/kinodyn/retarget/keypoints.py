@@ -14,7 +14,7 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import Motion
-from kinodyn.retarget.structure import LIMBS, SIDES, ends, is_chain, limbs, lowest_of_spine
+from kinodyn.retarget.structure import LIMBS, SIDES, ends, is_chain, limbs, lowest_of_spine, with_length
 
 REQUIRED = tuple(f"{side}_{part}" for part in LIMBS for side in SIDES)
 OPTIONAL = ("left_toe", "right_toe", "left_hand", "right_hand", "spine", "neck", "head")
@@ -133,7 +133,7 @@ def recognise(motion: Motion) -> dict[str, tuple[str, ...]]:
     if not all(key in found for key in REQUIRED):
         found = _with_limbs(motion, found, limbs(motion, sides))
     if all(key in found for key in REQUIRED):
-        found = ends(motion, found) | found | lowest_of_spine(motion, found)
+        found = ends(motion, found) | with_length(motion, found) | lowest_of_spine(motion, found)
     return found
 
 

@@ -143,6 +143,33 @@ def ends(motion: Motion, found: Names) -> Names:
     return result if neck is None else result | {"neck": (motion.names[neck],)}
 
 
+def with_length(motion: Motion, found: Names) -> Names:
+    """Leave out toes at the ankle and hands at the wrist, such as ends without an offset: they show no direction.
+
+    Parameters
+    ----------
+    motion
+        With a tree of joints.
+    found
+        Limbs, and what was recognised as toes and hands.
+
+    Returns
+    -------
+    dict of str to tuple of str
+    """
+    index = {name: k for k, name in enumerate(motion.names)}
+    places = {key: motion.positions[:, [index[name] for name in names]].mean(axis=1) for key, names in found.items()}
+    before = {
+        f"{side}_{end}": f"{side}_{part}" for side in SIDES for part, end in (("ankle", "toe"), ("wrist", "hand"))
+    }
+    same = _same_place(motion, found)
+    return {
+        key: names
+        for key, names in found.items()
+        if key not in before or _apart(places[key] - places[before[key]]) > same
+    }
+
+
 def _neck(motion: Motion, found: Names) -> int | None:
     """Find the joint nearest to the middle of the shoulders, of that which carries both arms and those on it.
 
