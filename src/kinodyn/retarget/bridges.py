@@ -15,11 +15,11 @@ SPREAD = 2  # frames before and after a touch in which arms are spread
 Key = tuple[str, str]  # "arms" or "legs", and the side
 
 
-def bridge(solver: ClipSolver, found: Touching, width: int, spread: bool) -> None:
+def bridge(solver: ClipSolver, found: Touching, width: int, spread: float) -> None:
     """Interpolate the joints of limbs that touch something over the frames in which they do, and some around.
 
-    With `spread`, arms are brought into a posture away from the body there. Joint limits and velocity limits are
-    kept. Legs in contact stay as they are.
+    With `spread`, arms are brought by that share towards a posture away from the body there. Joint limits and velocity
+    limits are kept. Legs in contact stay as they are.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def bridge(solver: ClipSolver, found: Touching, width: int, spread: bool) -> Non
     width
         Frames before and after a touch.
     spread
-        Whether arms are spread.
+        From 0, interpolation, to 1, arms in the posture away from the body.
     """
     limbs = _limbs(solver)
     frames = _touching_frames(solver, limbs, found, width)
@@ -41,8 +41,8 @@ def bridge(solver: ClipSolver, found: Touching, width: int, spread: bool) -> Non
         coordinates = np.array(
             [k for link in limbs[key].links for k in range(*by_link[link].q.indices(solver.robot.nq))]
         )
-        if spread and key[0] == "arms":
-            _spread(solver, coordinates, flags, width)
+        if spread > 0.0 and key[0] == "arms":
+            _spread(solver, coordinates, flags, width, spread)
         else:
             _interpolate(solver, coordinates, flags)
 
@@ -87,15 +87,17 @@ def _interpolate(solver: ClipSolver, coordinates: NDArray[np.intp], flags: NDArr
         solver.q[k], solver.u[k] = solver.z[k], 0.0
 
 
-def _spread(solver: ClipSolver, coordinates: NDArray[np.intp], flags: NDArray[np.bool_], width: int) -> None:
-    """Blend feasible positions into a posture away from the body, over `width` frames or as many as speeds need."""
+def _spread(
+    solver: ClipSolver, coordinates: NDArray[np.intp], flags: NDArray[np.bool_], width: int, most: float
+) -> None:
+    """Blend feasible positions towards a posture away from the body, over `width` frames or as many as speeds need."""
     n = solver.frames
     core = minimum_filter1d(flags.astype(float), 2 * max(width - SPREAD, 0) + 1, mode="nearest") > 0.0
     away = distance_transform_edt(~core) if core.any() else np.full(n, np.inf)
     change = solver.body.spread[coordinates, None] - solver.z[coordinates, :n]
     for span in width * np.array([1, 2, 4, 8]):
         share = np.clip(1.0 - away / span, 0.0, 1.0)
-        share = share * share * (3.0 - 2.0 * share)
+        share = most * share * share * (3.0 - 2.0 * share)
         z = solver.z[coordinates, :n] + share * change
         if (np.abs(np.diff(z, axis=1)) <= solver.bounds[2, coordinates, None]).all():
             break

@@ -24,13 +24,13 @@ from kinodyn.retarget.targets import CORNERS, LOCKED, SWING
 # Feasible positions, which are the result, must follow the solver's: their weight is large. Distances change in
 # direction when links move apart: they are measured again after a few iterations.
 REPAIR, MEASURED = Stage(3, LOCKED, 4.0, 0.1), 3
-# frames around a touch over which limbs are interpolated, or arms spread, attempt by attempt
+# frames around a touch over which limbs are interpolated, or arms spread by a share of the way, attempt by attempt
 BRIDGES = (
-    *((2, False), (8, True), (5, False), (10, False), (20, True), (20, False), (35, False), (40, True)),
-    *((60, True), (80, False), (100, True), (150, True)),
+    *((2, 0.0), (8, 1.0), (5, 0.0), (8, 0.3), (10, 0.0), (20, 1.0), (20, 0.0), (20, 0.5), (35, 0.0), (40, 1.0)),
+    *((40, 0.3), (60, 1.0), (80, 0.0), (100, 1.0), (150, 1.0)),
 )
 # [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
-PUSHES = (0.004, 0.01, 0.016, 0.024, *(0.03,) * 10)
+PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 10)
 SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
