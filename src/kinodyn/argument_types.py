@@ -36,6 +36,7 @@ class Kind:
     types: frozenset[type] = frozenset()
 
 
+_EVALUATE: dict[Callable[..., Any], Callable[[], None]] = {}  # of each checked function
 # Arrays are the usual arguments that are not checked.
 ANYTHING = Kind(lambda value: True, "anything", frozenset((np.ndarray, type(None))))
 
@@ -91,7 +92,25 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
                 tests.refuse(args, kwargs)
         return function(*args, **kwargs)
 
+    def evaluate() -> None:
+        nonlocal tests
+        tests = tests or _Tests(function)
+
+    _EVALUATE[checked] = evaluate
     return checked
+
+
+def evaluate_annotations(*functions: Callable[..., Any]) -> None:
+    """Evaluate the annotations of checked functions now: at the first call it takes a millisecond or two.
+
+    Parameters
+    ----------
+    *functions
+        Functions or methods; those without `check_types` have nothing to evaluate.
+    """
+    for function in functions:
+        if function in _EVALUATE:
+            _EVALUATE[function]()
 
 
 class _Tests:

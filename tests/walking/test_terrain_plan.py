@@ -247,3 +247,22 @@ def test_joints_are_takes_long_steps_for_long_steps_by_their_velocity_limits(bod
     joints = [replace(joint, velocity=0.15 * joint.velocity) for joint in body.robot.description.joints]
     slow = Robot(replace(body.robot.description, joints=tuple(joints)))
     assert not takes_long_steps(Planner(Biped.from_robot(slow)), 0.3)
+
+
+def test_no_tick_computes_the_soles_of_the_planned_steps(
+    body: Biped, climb: TerrainPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller = kd.walking.WalkingController(body)
+    controller.follow(climb)
+    soles = controller.planner.schedule.builder.soles
+
+    def computed(*_: object) -> None:
+        raise AssertionError("computed in a tick")
+
+    monkeypatch.setattr(soles, "_borne", computed)
+    monkeypatch.setattr(soles, "_edge", computed)
+    partial = [step for step in climb.steps if step.support is not None]
+    assert partial
+    for step in climb.steps:
+        assert len(soles.polygon(step)) > 2
+        assert len(soles.edge(step, "toe")) == 4

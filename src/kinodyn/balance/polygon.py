@@ -42,6 +42,12 @@ def hull(points: ArrayLike) -> Array:
     ordered = sorted((x, y) for x, y in given.tolist())
     if len(ordered) == 1:
         return np.array(given)
+    # corners are the lowest and the highest point at each x: grids have many between them
+    ordered = [
+        point
+        for before, point, after in zip([None, *ordered], ordered, [*ordered[1:], None])
+        if before is None or after is None or before[0] != point[0] or after[0] != point[0]
+    ]
     # without a tolerance: the order of points whose x differ by rounding is that of x
     corners = _chain(ordered, 0.0)[:-1] + _chain(ordered[::-1], 0.0)[:-1]
     kept = _chain(corners, TOLERANCE)
@@ -262,13 +268,15 @@ def intersection(polygon: ArrayLike, other: ArrayLike) -> Array:
 
 def cut(corners: Array, normal: Array, offset: float) -> Array:
     """Clip a convex polygon to normal p <= offset (I. Sutherland, G. Hodgman 1974)."""
-    kept = []
-    for p, following in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        here, there = float(normal @ p) - offset, float(normal @ following) - offset
+    kept: list[tuple[float, float]] = []
+    (a, b), points = normal.tolist(), corners.tolist()
+    for (x, y), (u, v) in zip(points, [*points[1:], *points[:1]], strict=True):
+        here, there = a * x + b * y - offset, a * u + b * v - offset
         if here <= 0:
-            kept.append(p)
+            kept.append((x, y))
         if (here < 0 < there) or (there < 0 < here):
-            kept.append(p + here / (here - there) * (following - p))
+            share = here / (here - there)
+            kept.append((x + share * (u - x), y + share * (v - y)))
     return np.array(kept).reshape(-1, 2)
 
 

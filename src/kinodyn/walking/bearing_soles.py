@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from kinodyn.arrays import Array
@@ -12,6 +14,7 @@ from kinodyn.walking.phases import PlacedSole, place
 
 Corners = tuple[tuple[float, float], ...]
 MAX_PLACED = 64  # footsteps whose soles are kept: those of a few plans
+EDGES = ("toe", "heel")
 EDGE = 0.02  # [m] length of the part of a sole that bears a foot on its toes or heel
 
 
@@ -32,6 +35,13 @@ class BearingSoles:
         self._partial: dict[tuple[str, Corners], Array] = {}
         self._edges: dict[tuple[str, Corners | None, str], Corners] = {}
         self._placed: dict[Footstep, PlacedSole] = {}
+
+    def prepare(self, steps: Iterable[Footstep]) -> None:
+        """Compute the soles and the edges of footsteps before they are planned on: it takes tenths of a millisecond."""
+        for step in steps:
+            self._sole(step)
+            for edge in EDGES:
+                self.edge(step, edge)
 
     def placed(self, step: Footstep) -> PlacedSole:
         """Return the reduced sole of a footstep in the world; phases and plans that share a footstep share it."""

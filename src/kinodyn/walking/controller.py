@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.argument_types import check_types
+from kinodyn.argument_types import check_types, evaluate_annotations
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
@@ -116,6 +116,7 @@ class WalkingController:
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
         self._tracker.solve(State(self.robot, self.body.q))  # makes the tables of the QP before the first tick
         warm_up(self.planner)
+        evaluate_annotations(WalkingController.act, UpperBody.update)
         self._upper_body = upper_body
         friction = self.robot.friction
         self._effort, self._friction = self.robot.limits.effort, friction if friction.any() else None
@@ -168,6 +169,7 @@ class WalkingController:
             self.planner.follow(terrain)
             self._tracker.prepare_for_terrain()
 
+        self.planner.schedule.builder.soles.prepare(terrain.steps)
         self._schedule(at, start)
 
     def _schedule(self, time: float, action: Callable[[], None]) -> None:

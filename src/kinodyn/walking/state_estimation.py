@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.argument_types import check_types
+from kinodyn.argument_types import check_types, evaluate_annotations
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.display import displayed
@@ -68,6 +68,7 @@ class EstimatingController:
         q = np.array(start, dtype=float)
         self.estimator.reset(q)
         self._state = State(robot, q)
+        evaluate_annotations(EstimatingController.act)
 
     @property
     def signals(self) -> dict[str, object]:
