@@ -9,12 +9,15 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
+from kinodyn.balance.legs import find_legs
 from kinodyn.balance.limbs import limb, limb_root
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import from_angle_axis, pose
 from kinodyn.walking import Biped
 
 from .mutants import with_base_frame, with_root
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinodyn.errors.DescriptionWarning")
 
 HUMANOID = kd.load("humanoid").description
 
@@ -88,3 +91,24 @@ def test_the_arms_of_an_upper_body_are_not_legs_whatever_its_axes() -> None:
     for frame in (np.eye(4), FRAMES["oblique"]):
         with pytest.raises(kd.KinodynError, match="does not have two legs"):
             Biped.from_robot(Robot(with_base_frame(without, frame), base="floating"))
+
+
+@pytest.mark.parametrize("name", ["g1", "romeo", "talos", "icub"])
+def test_the_legs_do_not_depend_on_the_axes_of_the_base(name: str) -> None:
+    """Inclined robots may also stand on their hands, or on a hand and a foot of one side."""
+    written = kd.load(name, base="floating").description
+    expected = find_legs(Robot(with_base_frame(written, np.eye(4)), base="floating"))
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        frame = turned(float(rng.uniform(0.0, np.pi)), *rng.normal(size=3))
+        legs = find_legs(Robot(with_base_frame(written, frame), base="floating"))
+        assert legs.feet == expected.feet and not legs.reason
+        for foot in legs.feet:
+            np.testing.assert_allclose(legs.pose[foot][2, :3], expected.pose[foot][2, :3], atol=1e-4)  # the vertical
+
+
+def test_the_origin_of_a_foot_may_be_below_its_sole() -> None:
+    rooted = Robot(with_root(HUMANOID, "left_foot"), base="floating")
+    frame = pose((0.0, 0.0, -0.3), from_angle_axis(1.1, np.array([0.6, 0.0, 0.8])))
+    legs = find_legs(Robot(with_base_frame(rooted.description, frame), base="floating"))
+    assert legs.feet == ("left_foot", "right_foot") and not legs.reason

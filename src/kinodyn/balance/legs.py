@@ -13,7 +13,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.knees import find_knee
-from kinodyn.balance.limbs import LimbJoint
+from kinodyn.balance.limbs import LimbJoint, limb_mass
 from kinodyn.balance.shapes import extreme_points
 from kinodyn.balance.soles import sole_normal
 from kinodyn.balance.standing_links import MIN_JOINTS, Legs, ground_shapes, legs_at, links_of
@@ -30,6 +30,7 @@ MAX_DIRECTIONS = 12  # of the structure that are tried as the vertical
 MIN_SUPPORT = 1 / 3  # of the support of another vertical, with which one that is written in the description is kept
 SOLE_SUPPORT = 2  # joints whose axes count as much as the normal of a sole
 MAX_SOLE_TILT = np.deg2rad(60.0)  # of a sole, while the vertical is searched
+MAX_MASS_RATIO = 1.25  # of two legs
 SNAP_TURN = np.deg2rad(3.0)  # from a quarter turn of the base, within which a biped that is beside it is turned so
 _LEGS: WeakKeyDictionary[Robot, Legs] = WeakKeyDictionary()
 
@@ -69,20 +70,35 @@ def upright_posture(robot: Robot) -> Array:
 
 
 def _search(robot: Robot) -> Legs:
-    """Find an orientation in which the robot stands: as written, on an axis of its base, or as its joints suggest."""
+    """Find an orientation in which the robot stands: as written, on an axis of its base, or as its joints suggest.
+
+    On a base that is inclined a robot may stand on its hands as well: of bipeds the one with the heaviest limbs counts.
+    """
     posture = upright_posture(robot)
     first = legs_at(robot, posture)
-    if not first.reason:
+    if not first.reason and _is_aligned(robot, first):
         return _facing_forward(robot, _upright(robot, first))
-    for q in _on_written_axes(robot, posture):
-        found = legs_at(robot, q)
-        if not found.reason:
-            return _facing_forward(robot, _upright(robot, found))
-    for q in _on_common_axes(robot, first):
-        found = legs_at(robot, q)
-        if not found.reason and len(found.feet) == 2 and min(map(len, found.limbs.values())) >= MIN_JOINTS:
-            return _facing_forward(robot, _upright(robot, found))
-    return first
+    found = [first] if not first.reason else []
+    found += [legs for q in _on_written_axes(robot, posture) if not (legs := legs_at(robot, q)).reason]
+    found += [legs for q in _on_common_axes(robot, first) if _is_biped(robot, legs := legs_at(robot, q))]
+    if not found:
+        return first
+    best = max(found, key=lambda legs: round(_biped_mass(robot, legs), 6))  # of equals the first
+    return _facing_forward(robot, _upright(robot, best))
+
+
+def _is_biped(robot: Robot, legs: Legs) -> bool:
+    """Return whether a robot stands on two limbs that may be legs: equal ones."""
+    if legs.reason or len(legs.feet) != 2:
+        return False
+    left, right = legs.limbs.values()
+    light, heavy = sorted((limb_mass(robot, left), limb_mass(robot, right)))
+    return len(left) == len(right) >= MIN_JOINTS and heavy <= MAX_MASS_RATIO * light
+
+
+def _biped_mass(robot: Robot, legs: Legs) -> float:
+    """Return the mass of the limbs of a biped [kg]; 0 for others."""
+    return sum(limb_mass(robot, limb) for limb in legs.limbs.values()) if _is_biped(robot, legs) else 0.0
 
 
 def _on_written_axes(robot: Robot, posture: Array) -> Iterator[Array]:
@@ -112,21 +128,33 @@ def _upright(robot: Robot, legs: Legs) -> Legs:
     """
     if len(legs.feet) != 2:
         return legs
-    joints = [joint for limb in legs.limbs.values() for joint in limb]
-    neutral = robot.neutral()
-    neutral[:7] = legs.q[:7]
-    aligned = legs_at(robot, neutral)  # thighs and shanks too, which are inclined in a posture with bent knees
-    normals = [normal for foot in legs.feet for normal in _normals(robot, aligned, foot)]
-    directions = np.vstack([_directions(robot, joints, aligned.pose), *SOLE_SUPPORT * normals])
+    directions = _leg_directions(robot, legs)
     written = _support(directions, np.array([0.0, 0.0, 1.0]))
     for direction in _common(directions):
         up = direction if direction[2] > 0 else -direction
         if written >= MIN_SUPPORT * _support(directions, up):
             break
         found = legs_at(robot, _turned(legs.q, _R_up(up)))
-        if not found.reason and len(found.feet) == 2:
+        if not found.reason and set(found.feet) == set(legs.feet):
             return found
     return legs
+
+
+def _leg_directions(robot: Robot, legs: Legs) -> Array:
+    """List the directions (n, 3) of legs in the world: axes of joints, axes of links, normals of soles."""
+    joints = [joint for limb in legs.limbs.values() for joint in limb]
+    neutral = robot.neutral()
+    neutral[:7] = legs.q[:7]
+    aligned = legs_at(robot, neutral)  # thighs and shanks too, which are inclined in a posture with bent knees
+    normals = [normal for foot in legs.feet for normal in _normals(robot, aligned, foot)]
+    return np.vstack([_directions(robot, joints, aligned.pose), *SOLE_SUPPORT * normals])
+
+
+def _is_aligned(robot: Robot, legs: Legs) -> bool:
+    """Return whether directions of the legs share the vertical."""
+    directions = _leg_directions(robot, legs)
+    most = max((_support(directions, up) for up in _common(directions)), default=0)
+    return _support(directions, np.array([0.0, 0.0, 1.0])) >= MIN_SUPPORT * most
 
 
 def _directions(robot: Robot, joints: list[LimbJoint], pose: dict[str, Array]) -> Array:
@@ -179,7 +207,9 @@ def _facing_forward(robot: Robot, legs: Legs) -> Legs:
     dx, dy = left - right
     turn = np.pi / 2 - np.arctan2(dy, dx)
     quarter = np.pi / 2 * round(turn / (np.pi / 2))
-    turn = quarter if abs(turn - quarter) < SNAP_TURN else turn
+    axes = legs.pose[robot.joints[0].child][2, :3]  # vertical components
+    is_upright = bool((np.abs(axes) >= PARALLEL).any())  # otherwise the base has no axis ahead
+    turn = quarter if is_upright and abs(turn - quarter) < SNAP_TURN else turn
     if turn:
         legs = legs_at(robot, _turned(legs.q, rot_z(turn)))
     return legs_at(robot, _turned(legs.q, rot_z(np.pi))) if _faces_backward(robot, legs) else legs

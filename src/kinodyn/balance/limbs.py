@@ -104,6 +104,14 @@ def limb_root(robot: Robot, ends: Sequence[str]) -> str:
     return middle if masses[middle] > masses[last] else last
 
 
+def limb_mass(robot: Robot, joints: Sequence[LimbJoint]) -> float:
+    """Return the mass of the moving links from the first joint of a limb to its end [kg]."""
+    links = (
+        joint.info.child if joint.direction > 0 else moving_chain(robot, joint.info.parent)[-1] for joint in joints
+    )
+    return sum(link_mass(robot, link) for link in links)
+
+
 def link_mass(robot: Robot, link: str) -> float:
     """Return the mass of a moving link with those that are fixed to it [kg]."""
     return float(robot.inertial_parameters[10 * robot.parameter_links.index(link)])

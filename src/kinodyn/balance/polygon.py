@@ -12,6 +12,7 @@ from kinodyn.checks import nonnegative, numbers
 from kinodyn.errors import InputError
 
 TOLERANCE = 1e-9  # [m] within which corners coincide, and points are collinear
+MANY = 16  # points, from which on those between others are left out first
 
 
 def hull(points: ArrayLike) -> Array:
@@ -42,12 +43,8 @@ def hull(points: ArrayLike) -> Array:
     ordered = sorted((x, y) for x, y in given.tolist())
     if len(ordered) == 1:
         return np.array(given)
-    # corners are the lowest and the highest point at each x: grids have many between them
-    ordered = [
-        point
-        for before, point, after in zip([None, *ordered], ordered, [*ordered[1:], None])
-        if before is None or after is None or before[0] != point[0] or after[0] != point[0]
-    ]
+    if len(ordered) > MANY:
+        ordered = _outermost(ordered)
     # without a tolerance: the order of points whose x differ by rounding is that of x
     corners = _chain(ordered, 0.0)[:-1] + _chain(ordered[::-1], 0.0)[:-1]
     kept = _chain(corners, TOLERANCE)
@@ -56,6 +53,13 @@ def hull(points: ArrayLike) -> Array:
     while len(kept) > 2 and not _turns_left(kept[-1], kept[0], kept[1], TOLERANCE):
         kept.pop(0)
     return np.array(kept, dtype=float)
+
+
+def _outermost(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Keep the lowest and the highest of the points with equal x: grids have many between them."""
+    xs = [x for x, _ in ordered]
+    between = [before == x == after for before, x, after in zip(xs, xs[1:], xs[2:], strict=False)]
+    return [point for point, is_between in zip(ordered, [False, *between, False], strict=True) if not is_between]
 
 
 def _chain(ordered: list[tuple[float, float]], tolerance: float) -> list[tuple[float, float]]:

@@ -83,7 +83,7 @@ def legs_at(robot: Robot, q: Array) -> Legs:
 
 def lowest_height(robot: Robot, links: list[str], pose: dict[str, Array]) -> float:
     """Find the lowest height [m] of links, by the shapes that can be read, else by their origins."""
-    heights = [float(pose[link][2, 3]) for link in links]
+    heights: list[float] = []
     for link in links_of(robot, links):
         R, p = pose[link.name][:3, :3], pose[link.name][:3, 3]
         for shape in ground_shapes(link):
@@ -92,7 +92,7 @@ def lowest_height(robot: Robot, links: list[str], pose: dict[str, Array]) -> flo
             except DescriptionError:
                 continue
             heights.append(float((points @ R[2]).min() + p[2]))
-    return min(heights)
+    return min(heights or [float(pose[link][2, 3]) for link in links])
 
 
 def links_of(robot: Robot, names: list[str]) -> list[Link]:
