@@ -83,9 +83,12 @@ class WholeBodyTracker:
     def prepare_for_terrain(self) -> None:
         """Leave the posture of the legs to feet, CoM and trunk, and keep inclined swing feet above edges.
 
-        Over terrain legs are far from the posture of the stance: it would hold back the CoM all the time.
+        Over terrain legs are far from the posture of the stance: it would hold back the CoM all the time. Legs that
+        leave a rotation of their foot free need it: nothing else holds the foot in that direction.
         """
         self._clear_edges = True
+        if any(foot.free for foot in self.body.feet.values()):
+            return
         weights = self._posture.row_weights(self.body.robot)
         for joint in self.body.leg_joints:
             weights[joint.v] = self._leg_weight
