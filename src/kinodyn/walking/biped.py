@@ -12,7 +12,7 @@ from kinodyn import kinematics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, copied_on_access
 from kinodyn.balance.feet import biped_feet
-from kinodyn.balance.foot import Foot, FreeRotation
+from kinodyn.balance.foot import Foot
 from kinodyn.balance.knees import Knee, find_knee
 from kinodyn.balance.legs import find_legs
 from kinodyn.balance.lipm import natural_frequency
@@ -27,14 +27,10 @@ from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_y, rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
 from kinodyn.walking.completion import completed
+from kinodyn.walking.leg_control import free_rotation
 
 SIDES = ("left", "right")
-MIN_CONTROL = 0.02  # least singular value of the leg's Jacobian, in leg lengths, with which a direction is controlled
-# The same for all directions but the height: with an ankle of pitch and roll 0.4 to 0.6; with one of pitch and yaw,
-# whose roll follows from bent knees only, 0.15.
-MIN_LEVEL_CONTROL = 0.25
 ANKLE_FRACTION = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
-AXES = ("roll", "pitch", "yaw")
 STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
 PARALLEL = 1e-9  # 1 - cosine of the angle within which an axis counts as vertical
 MIN_RANGE = 0.02  # [rad or m] of a joint that counts as moving
@@ -248,7 +244,12 @@ class _Leg:
         self.hip = np.array([hip[0], np.mean(above, axis=0)[1], hip[2]])
         self.ankle = places[self.knee.ankle]
         self.length = float(np.linalg.norm(knee - hip) + np.linalg.norm(self.ankle - knee))
-        self.foot = replace(foot, free=_free_rotation(robot, foot, self), reach=_reach(robot, foot, self))
+        bent = legs.q.copy()
+        self.bend(bent, 0.95)
+        level = bent.copy()
+        self.level(level)
+        free = free_rotation(robot, foot, self.joints, self.length, bent=bent, level=level)
+        self.foot = replace(foot, free=free, reach=_reach(robot, foot, self))
 
     def hip_over_ankle(self, q: Array) -> float:
         hip, ankle = (kinematics.pose(self.robot, q, link)[2, 3] for link in (self.knee.hip, self.knee.ankle))
@@ -260,6 +261,15 @@ class _Leg:
         low, high = float(self.robot.limits.lower[index]), float(self.robot.limits.upper[index])
         q[index] = np.clip(self.knee.straight + self.knee.bending * 2.0 * np.arccos(extension), low, high)
 
+    def level(self, q: Array) -> None:
+        """Turn the ankle until the sole has no pitch."""
+        below = [joint for joint in self.joints[self.joints.index(self.knee.joint) + 1 :] if joint.mimic is None]
+        y_axes = [float(kinematics.jacobian(self.robot, q, self.foot.frame)[4, joint.v.start]) for joint in below]
+        if below and max(map(abs, y_axes)) > 0.5:
+            k = int(np.abs(y_axes).argmax())
+            x, z = self.foot.sole_pose(self.robot, q)[[0, 2], 0]
+            q[below[k].q.start] += float(np.arctan2(z, x)) / y_axes[k]
+
 
 def _natural_width(robot: Robot, legs: list[_Leg]) -> float:
     """Measure the distance at which legs are parallel [m]: that of the hips, or of feet that only stand flat then."""
@@ -268,39 +278,6 @@ def _natural_width(robot: Robot, legs: list[_Leg]) -> float:
         left, right = (leg.foot.sole_pose(robot, q)[1, 3] for leg in legs)
         return float(left - right)
     return float(legs[0].hip[1] - legs[1].hip[1])
-
-
-def _free_rotation(robot: Robot, foot: Foot, leg: _Leg) -> FreeRotation:
-    """Find the rotation of the sole that the joints of its leg cannot control; raise KinodynError if it is pitch."""
-    q = find_legs(robot).q.copy()
-    leg.bend(q, 0.95)
-    sole, trunk = foot.sole_pose(robot, q)[:3, 3], find_legs(robot).trunk
-    J = _jacobian_at(robot, q, foot.frame, sole) - _jacobian_at(robot, q, trunk, sole)
-    J = J[:, [joint.v.start for joint in leg.joints if joint.mimic is None]]
-    J[:3] /= leg.length
-    if J.shape[1] > 5 and float(np.linalg.svd(J, compute_uv=False)[5]) > MIN_CONTROL:
-        J = np.delete(J, 2, axis=0)  # the knee controls the height, the less the straighter it is
-        if float(np.linalg.svd(J, compute_uv=False)[4]) > MIN_LEVEL_CONTROL:
-            return ""
-    first = len(J) - 3  # row of the roll
-    kept = {
-        name: float(np.linalg.svd(np.delete(J, first + k, axis=0), compute_uv=False)[-1]) for k, name in enumerate(AXES)
-    }
-    free = max(kept, key=lambda name: kept[name])
-    if kept[free] <= MIN_CONTROL or free == "pitch":
-        raise KinodynError(
-            f"the {foot.side} leg of {robot.name!r} cannot keep its foot level: its joints "
-            f"({', '.join(joint.name for joint in leg.joints)}) do not control "
-            f"{'the pitch of the foot' if free == 'pitch' else 'its position and two of its rotations'}"
-        )
-    return "roll" if free == "roll" else "yaw"
-
-
-def _jacobian_at(robot: Robot, q: Array, frame: str, point: Array) -> Array:
-    """Compute the Jacobian (6, nv) of a point (3,) of the world that moves with a frame."""
-    J = kinematics.jacobian(robot, q, frame)
-    J[:3] += np.cross(J[3:].T, point - kinematics.pose(robot, q, frame)[:3, 3]).T
-    return J
 
 
 def _reach(robot: Robot, foot: Foot, leg: _Leg) -> tuple[float, float]:
