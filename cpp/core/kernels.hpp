@@ -92,8 +92,9 @@ struct KernelEntry {
     Kernel kernel;
 };
 struct KernelList {
-    const KernelEntry* entries;
-    int size;
+    const KernelEntry* entries = nullptr;
+    int size = 0;
+    constexpr KernelList() = default;
     template <int n>
     constexpr KernelList(const KernelEntry (&list)[n]) : entries(list), size(n) {}
 };

@@ -52,7 +52,7 @@ constexpr double unit_tolerance = 1e-6;  // of the norm: passes single precision
 
 // Locates the invalid element of a row, after a quick test has found that there is one.
 template <class Real = double>
-inline bool find_fault(const Call& call, long state, Fault& fault) {
+[[gnu::noinline]] inline bool find_fault(const Call& call, long state, Fault& fault) {
     for (int k = 0; k < call.n_in; ++k) {
         const Real* row = call.in[k].row<Real>(state);
         for (int j = 0; j < call.in[k].size; ++j)
@@ -95,7 +95,7 @@ inline double sum_of_faults(const double* x, long n) {
 
 // Are all quaternions in the configurations of unit length?
 template <class T>
-inline bool all_unit(const Call& call, const T* const* in) {
+[[gnu::noinline]] inline bool all_unit(const Call& call, const T* const* in) {
     for (int k = 0; k < call.n_in; ++k) {
         if (call.in[k].check != Check::Configuration) continue;
         for (int start : call.model->quaternions) {
@@ -139,7 +139,7 @@ inline T untouched() {
         return zero - __builtin_nanf("0x6b6e");
 }
 template <class T>
-inline void find_structure(T* columns, int size, char* zero) {
+[[gnu::noinline]] inline void find_structure(T* columns, int size, char* zero) {
     using Mask = typename T::Mask;
     const Mask mark = (Mask)untouched<T>().v;
     for (int j = 0; j < size; ++j) {
@@ -238,7 +238,7 @@ struct Packs {
 
 // The first state from `state` on whose results are not finite; there must be one.
 template <class Real>
-inline long first_overflow(const Call& call, long state) {
+[[gnu::noinline]] inline long first_overflow(const Call& call, long state) {
     for (;; ++state)
         for (int k = 0; k < call.n_out; ++k) {
             const Real* row = call.out[k].row<Real>(state);

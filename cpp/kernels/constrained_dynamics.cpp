@@ -9,9 +9,15 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
+template double solve_semidefinite(const double*, const double*, long, double*, double*);
+template Pack solve_semidefinite(const Pack*, const Pack*, long, Pack*, Pack*);
+template class Reduction<double>;
+template class Reduction<Pack>;
+
 // tau - h: the generalised force that accelerates the joints; before gather() of the inertias.
 template <class T>
-inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& motion, const T* v, const T* tau, T* out) {
+[[gnu::noinline]] inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& motion, const T* v,
+                                           const T* tau, T* out) {
     const Model& model = w.model;
     const int n = static_cast<int>(model.bodies.size());
     auto* f = w.template take_as<Spatial<T>>(n);
@@ -35,6 +41,63 @@ inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& mot
             out[model.column_iv[c]] -= dot(world.S[c], f[i]);
         if (body.parent >= 0) f[body.parent] += f[i];
     }
+}
+
+// The same where M is singular: a contains tau - h on entry and accelerations on return. Returns a M a. Records an
+// unconstrained body without inertia as the fault.
+template <class T>
+[[gnu::noinline]] inline T solve_massless(Work<T>& w, World<T>& world, Reduction<T>& reduction, T* M, T* A,
+                                          const T* desired, T* b, T* memory, T* f, T* a) {
+    const Model& model = w.model;
+    const long nv = model.nv, m = w.call.out[1].size;
+    w.singular_dof = -1, w.singular_lane = 0;
+    world.place_all(model, w.in[0]);  // mass_matrix() gathers the inertias of subtrees
+    world.mass_matrix(model, M);
+    T *E = w.take(nv), *tau = w.take(nv), *more = w.take(2 * nv), *still = w.take(m);
+    factor_filled(model, M, E);
+    reduction.reduce(M, A);
+    const auto solve = [&](const T* target, T* x) {
+        for (long j = 0; j < m; ++j) b[j] = target[j];
+        solve_down(model, M, x);
+        reduction.subtract_reduced(b, x);
+        w.out[2][0] = solve_semidefinite(A, b, m, f, memory);
+        reduction.solve(M, f, x);
+    };
+    for (long j = 0; j < m; ++j) still[j] = 0.0;
+    check_held(w, E, more, [&](T* x) { solve(still, x); });
+    if (w.singular_dof >= 0) return 0.0;
+    for (long k = 0; k < nv; ++k) tau[k] = a[k];
+    remove_fill(E, tau, nv, a, more, [&](T* x) { solve(desired, x); });
+    T power = 0.0;
+    for (long k = 0; k < nv; ++k) power += a[k] * tau[k];
+    for (long j = 0; j < m; ++j) power += f[j] * desired[j];
+    return Lanes<T>::larger(power, -power);
+}
+
+// Writes the residuals, desired - J a, and returns their largest fraction of what each row could come to: |J a| is
+// at most sqrt(J M^-1 J^T) sqrt(a M a).
+template <class T>
+[[gnu::noinline]] inline T residuals(const Reduction<T>& reduction, const T* desired, const T* a, const T* size, long m,
+                                     T* residual) {
+    using L = Lanes<T>;
+    for (long j = 0; j < m; ++j) residual[j] = desired[j];
+    reduction.subtract_moved(residual, a);
+    T worst = 0.0;
+    for (long j = 0; j < m; ++j)
+        worst = L::larger(worst, L::larger(residual[j], -residual[j]) / L::larger(size[j], T(1e-300)));
+    return worst;
+}
+
+// Near a singular configuration A loses digits; one step of iterative refinement on the residuals restores them.
+template <class T>
+[[gnu::noinline]] inline void refine(const Reduction<T>& reduction, const T* A, const T* M, const T* residual, long m,
+                                     long nv, T* memory, T* more, T* f, T* a) {
+    T* x = more + m;
+    solve_semidefinite(A, residual, m, more, memory);
+    for (long k = 0; k < nv; ++k) x[k] = 0.0;
+    reduction.solve(M, more, x);
+    for (long j = 0; j < m; ++j) f[j] += more[j];
+    for (long k = 0; k < nv; ++k) a[k] += x[k];
 }
 
 // Inputs: 0 q, 1 v, then 2 tau and 3 stiffness, damping [1/s^2, 1/s], or of an impact 2 restitution; then the poses of
@@ -115,63 +178,6 @@ struct Constrained {
         w.out[3][0] = impact ? T(0.0) : worst;  // velocities at an impact never contradict each other
         if constexpr (impact)
             for (long k = 0; k < nv; ++k) a[k] += w.in[1][k];
-    }
-
-    // The same where M is singular: a contains tau - h on entry and accelerations on return. Returns a M a. Records an
-    // unconstrained body without inertia as the fault.
-    template <class T>
-    static T solve_massless(Work<T>& w, World<T>& world, Reduction<T>& reduction, T* M, T* A, const T* desired, T* b,
-                            T* memory, T* f, T* a) {
-        const Model& model = w.model;
-        const long nv = model.nv, m = w.call.out[1].size;
-        w.singular_dof = -1, w.singular_lane = 0;
-        world.place_all(model, w.in[0]);  // mass_matrix() gathers the inertias of subtrees
-        world.mass_matrix(model, M);
-        T *E = w.take(nv), *tau = w.take(nv), *more = w.take(2 * nv), *still = w.take(m);
-        factor_filled(model, M, E);
-        reduction.reduce(M, A);
-        const auto solve = [&](const T* target, T* x) {
-            for (long j = 0; j < m; ++j) b[j] = target[j];
-            solve_down(model, M, x);
-            reduction.subtract_reduced(b, x);
-            w.out[2][0] = solve_semidefinite(A, b, m, f, memory);
-            reduction.solve(M, f, x);
-        };
-        for (long j = 0; j < m; ++j) still[j] = 0.0;
-        check_held(w, E, more, [&](T* x) { solve(still, x); });
-        if (w.singular_dof >= 0) return 0.0;
-        for (long k = 0; k < nv; ++k) tau[k] = a[k];
-        remove_fill(E, tau, nv, a, more, [&](T* x) { solve(desired, x); });
-        T power = 0.0;
-        for (long k = 0; k < nv; ++k) power += a[k] * tau[k];
-        for (long j = 0; j < m; ++j) power += f[j] * desired[j];
-        return Lanes<T>::larger(power, -power);
-    }
-
-    // Writes the residuals, desired - J a, and returns their largest fraction of what each row could come to: |J a| is
-    // at most sqrt(J M^-1 J^T) sqrt(a M a).
-    template <class T>
-    static T residuals(const Reduction<T>& reduction, const T* desired, const T* a, const T* size, long m,
-                       T* residual) {
-        using L = Lanes<T>;
-        for (long j = 0; j < m; ++j) residual[j] = desired[j];
-        reduction.subtract_moved(residual, a);
-        T worst = 0.0;
-        for (long j = 0; j < m; ++j)
-            worst = L::larger(worst, L::larger(residual[j], -residual[j]) / L::larger(size[j], T(1e-300)));
-        return worst;
-    }
-
-    // Near a singular configuration A loses digits; one step of iterative refinement on the residuals restores them.
-    template <class T>
-    static void refine(const Reduction<T>& reduction, const T* A, const T* M, const T* residual, long m, long nv,
-                       T* memory, T* more, T* f, T* a) {
-        T* x = more + m;
-        solve_semidefinite(A, residual, m, more, memory);
-        for (long k = 0; k < nv; ++k) x[k] = 0.0;
-        reduction.solve(M, more, x);
-        for (long j = 0; j < m; ++j) f[j] += more[j];
-        for (long k = 0; k < nv; ++k) a[k] += x[k];
     }
 };
 

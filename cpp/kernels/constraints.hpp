@@ -27,13 +27,13 @@ class PlacedConstraint {
     int rows() const { return c_.rows(); }
 
     // Adds its columns to JT (nv, m), which must be zero initially.
-    void columns(T* JT, long m) const {
+    [[gnu::noinline]] void columns(T* JT, long m) const {
         add_columns(c_.frame, 1, JT, m);
         add_columns(c_.other, -1, JT, m);
     }
 
     // Error of A's pose relative to B's: the displacement along, and 2 sin(angle / 2) about, each axis.
-    void error(T* out) const {
+    [[gnu::noinline]] void error(T* out) const {
         if (!c_.has_target) {
             for (int k = 0; k < c_.rows(); ++k) out[k] = 0.0;
         } else {
@@ -42,7 +42,7 @@ class PlacedConstraint {
     }
 
     // Velocity of A's pose seen from B, and its acceleration at constant joint velocities.
-    void motion(const Motion<T>& motion, T* rate, T* drift) const {
+    [[gnu::noinline]] void motion(const Motion<T>& motion, T* rate, T* drift) const {
         const Spatial<T> va = at_point(motion.v, c_.frame), vb = at_point(motion.v, c_.other);
         put({tmul(B_.R, va.lin - vb.lin), tmul(B_.R, va.ang - vb.ang)}, rate);
         Spatial<T> a = point_bias(motion, c_.frame, va) - point_bias(motion, c_.other, vb);
@@ -124,7 +124,7 @@ class PlacedConstraint {
 inline const ConstraintList& constraints(const Call& call) { return call.as<ConstraintList>(); }
 
 template <class T>
-inline PlacedConstraint<T> placed(Work<T>& w, const World<T>& world, int k) {
+[[gnu::noinline]] inline PlacedConstraint<T> placed(Work<T>& w, const World<T>& world, int k) {
     const ConstraintList& list = constraints(w.call);
     const auto& poses = *reinterpret_cast<const ConstraintPoses<T>*>(w.in[list.first_input + k]);
     return {w.model, world, list.records[k], poses};
@@ -132,7 +132,7 @@ inline PlacedConstraint<T> placed(Work<T>& w, const World<T>& world, int k) {
 
 // Motion of all bodies.
 template <class T>
-inline Motion<T> move_all(Work<T>& w, const World<T>& world, const T* v) {
+[[gnu::noinline]] inline Motion<T> move_all(Work<T>& w, const World<T>& world, const T* v) {
     const int n = static_cast<int>(w.model.bodies.size());
     const Motion<T> motion = {w.template take_as<Spatial<T>>(n), w.template take_as<Spatial<T>>(n)};
     const Vec3<T> zero = {0.0, 0.0, 0.0};

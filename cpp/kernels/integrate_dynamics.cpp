@@ -122,7 +122,7 @@ inline void tangent_rate(const Body& b, const T* u, const T* v, T* rate) {
 template <class Method>
 struct Integrator {
     static constexpr bool sparse = false;
-    static long words(const Call& c) { return Method::words(c) + 9L * c.model->nv + 2L * c.model->nq; }
+    static long words(const Call& c) { return Method::words(c) + 10L * c.model->nv + 2L * c.model->nq; }
 
     template <class T>
     static void run(Work<T>& w) {
@@ -193,9 +193,9 @@ struct Integrator {
         const int nv = model.nv;
         const T dt = time_step(w).dt;
         T *stage_v = w.take(nv), *u = w.take(nv), *rate = w.take(nv), *a = w.take(nv);
-        T *sum_u = w.take(nv), *sum_a = w.take(nv), *force = w.take(nv);
+        T *sum_u = w.take(nv), *sum_a = w.take(nv), *force = w.take(nv), *inertia = w.take(nv);
         T* stage_q = w.take(model.nq);
-        for (int k = 0; k < nv; ++k) u[k] = sum_u[k] = sum_a[k] = a[k] = rate[k] = 0.0;
+        for (int k = 0; k < nv; ++k) u[k] = sum_u[k] = sum_a[k] = a[k] = rate[k] = 0.0, inertia[k] = model.armature[k];
         constexpr double node[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1};
         T* free = w.free;
         for (int stage = 0; stage < 4; ++stage) {
@@ -207,20 +207,12 @@ struct Integrator {
                 tangent_rate(b, u, stage_v, rate);
             }
             joint_forces.explicit_forces(stage_q, stage_v, w.in[integration_input::tau], force);
-            Method::run(w, stage_q, stage_v, ExplicitForces<T>{model, force}, a);
+            Method::run(w, stage_q, stage_v, GivenJoints<T>{force, inertia}, a);
             for (int k = 0; k < nv; ++k) sum_u[k] += weight[stage] * rate[k], sum_a[k] += weight[stage] * a[k];
         }
         for (int k = 0; k < nv; ++k) u[k] = dt * (1.0 / 6) * sum_u[k], next_v[k] = v[k] + dt * (1.0 / 6) * sum_a[k];
         for (const Body& b : model.bodies) integrate_lanes(b, q, u, next_q);
     }
-
-    template <class T>
-    struct ExplicitForces {
-        const Model& model;
-        const T* forces;
-        T force(int iv) const { return forces[iv]; }
-        double armature(int iv) const { return model.armature[iv]; }
-    };
 
     // Is a rate above the largest allowed, or NaN? Records the fastest joint of each lane.
     template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/batch.hpp"
+#include "kernels/float_pack.hpp"
 #include "kernels/joints.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -92,7 +93,7 @@ inline void store_pose(T* out, const Placement<T>& f) {
 
 // Poses of all bodies. Takes 2 words of memory for each.
 template <class T>
-inline void place_all(Work<T>& w, const T* q, Placement<T>* placements) {
+[[gnu::noinline]] inline void place_all(Work<T>& w, const T* q, Placement<T>* placements) {
     const int n = static_cast<int>(w.model.bodies.size());
     auto* angles = w.template take_as<SinCos<T>>(n);
     joint_angles(w.model, q, angles);
@@ -101,5 +102,8 @@ inline void place_all(Work<T>& w, const T* q, Placement<T>* placements) {
         place(body, parent_of(placements, body), q, angles[i], placements[i]);
     }
 }
+extern template void place_all(Work<double>&, const double*, Placement<double>*);  // compiled once, in world.cpp
+extern template void place_all(Work<Pack>&, const Pack*, Placement<Pack>*);
+extern template void place_all(Work<FloatPack>&, const FloatPack*, Placement<FloatPack>*);
 
 }  // namespace kinodyn::KINODYN_TARGET

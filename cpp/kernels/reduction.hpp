@@ -37,7 +37,7 @@ class Reduction {
         return 3 * nv * m + nv + (constraints + 2) * nv + constraints * long(sizeof(Support) / sizeof(double));
     }
 
-    Reduction(Work<T>& w, const ConstraintList& constraints)
+    [[gnu::noinline]] Reduction(Work<T>& w, const ConstraintList& constraints)
         : model_(w.model), m_(constraints.rows), n_(constraints.count) {
         const long nv = model_.nv, m = m_;
         J_ = w.take(nv * m), W_ = w.take(nv * m), Y_ = w.take(nv * m), inverse_ = w.take(nv);
@@ -77,7 +77,7 @@ class Reduction {
     int rows(int k) const { return supports_[k].rows; }
 
     // Computes W from J^T, and A (m, m). H: the factor of M from factor().
-    void reduce(const T* H, T* A) {
+    [[gnu::noinline]] void reduce(const T* H, T* A) {
         for (long k = 0; k < model_.nv; ++k) inverse_[k] = 1.0 / H[k * model_.nv + k];
         for (int k = 0; k < n_; ++k) with_rows(supports_[k].rows, [&](auto n) { reduce_one<n.value>(H, k); });
         for (int k = 0; k < n_; ++k)
@@ -97,7 +97,7 @@ class Reduction {
     }
 
     // y = M^-1 (x + J^T f), given y = L^-T x.
-    void solve(const T* H, const T* f, T* y) const {
+    [[gnu::noinline]] void solve(const T* H, const T* f, T* y) const {
         for (int k = 0; k < n_; ++k)
             for (int d = 0; d < supports_[k].count; ++d) {
                 const long dof = supports_[k].dofs[d];
@@ -196,5 +196,9 @@ class Reduction {
     Support* supports_;
     int *common_, *stamp_;
 };
+
+// Compiled once, in constrained_dynamics.cpp.
+extern template class Reduction<double>;
+extern template class Reduction<Pack>;
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -2,9 +2,11 @@
 // R. Featherstone, Rigid Body Dynamics Algorithms, 2008, table 5.1.
 #include "kernels/rnea.hpp"
 
-#include "kernels/float_pack.hpp"
-
 namespace kinodyn::KINODYN_TARGET {
+
+template void rnea<false>(Work<double>&, const double*, const double*, const double*, double*);
+template void rnea<false>(Work<Pack>&, const Pack*, const Pack*, const Pack*, Pack*);
+template void rnea<false>(Work<FloatPack>&, const FloatPack*, const FloatPack*, const FloatPack*, FloatPack*);
 
 struct Rnea {
     static constexpr bool sparse = false;

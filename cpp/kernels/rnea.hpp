@@ -92,12 +92,15 @@ inline void rnea_backward_pass(const ModelFor<T>& model, Recursion<T>& r, T* tau
 
 // Torques for the acceleration qdd (zero where with_a is false) and external wrenches, without armature and damping.
 template <bool with_a, class T>
-inline void rnea(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
+[[gnu::noinline]] inline void rnea(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
     auto r = Recursion<T>::take(w);
     rnea_forward_pass<with_a>(w.model, r, q, qd, qdd);
     for_wrenches(w, q, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
     rnea_backward_pass(w.model, r, tau);
 }
+extern template void rnea<false>(Work<double>&, const double*, const double*, const double*, double*);  // in rnea.cpp
+extern template void rnea<false>(Work<Pack>&, const Pack*, const Pack*, const Pack*, Pack*);
+extern template void rnea<false>(Work<FloatPack>&, const FloatPack*, const FloatPack*, const FloatPack*, FloatPack*);
 
 // The same with armature and damping.
 template <bool with_a, class T>

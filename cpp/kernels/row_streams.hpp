@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/algebra.hpp"
+#include "kernels/float_pack.hpp"
 #include "kernels/transpose.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -42,7 +43,7 @@ inline __m512i line_of(const T& block, const T& next, __m512i indices) {
 // buffers: mass matrices of Talos take 4.6 us each if blocks are streamed as they are. So each line joins the end of
 // one block and the begin of the next, and the last line of a row the begin of the next row.
 template <class T>
-inline bool stream_rows(RealOf<T>* first, int size, const T* columns) {
+[[gnu::noinline]] inline bool stream_rows(RealOf<T>* first, int size, const T* columns) {
     using Real = RealOf<T>;
     constexpr int n = Lanes<T>::count;
     T begins[n], before[n], block[n], sum[2] = {0.0, 0.0};
@@ -82,6 +83,10 @@ inline bool stream_rows(RealOf<T>* first, int size, const T* columns) {
     }
     return Lanes<T>::all_zero(sum[0] + sum[1]);
 }
+#if KINODYN_LANES == 8
+extern template bool stream_rows(double*, int, const Pack*);
+extern template bool stream_rows(float*, int, const FloatPack*);
+#endif
 #endif
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/algebra.hpp"
+#include "kernels/float_pack.hpp"
 #include "kernels/transpose.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -31,7 +32,7 @@ inline T zero_sum(const T* block) {
 
 // Transposes rows into columns; false if a number is not finite.
 template <class T>
-inline bool load_rows(const Input& input, long state, long last, T* columns) {
+[[gnu::noinline]] inline bool load_rows(const Input& input, long state, long last, T* columns) {
     constexpr int n = Lanes<T>::count;
     const RealOf<T>* row[n];
     for (int i = 0; i < n; ++i) row[i] = input.row<RealOf<T>>(state + i < last ? state + i : last);
@@ -124,7 +125,7 @@ inline void stream(void* destination, const void* source, long n) {
 // Writes the first `rows` lanes of the columns as rows; false if a number is not finite. Blocks marked in `zero` are
 // known to be zero throughout. `whole`: all lanes are rows.
 template <Writing writing, bool whole, class T>
-inline bool store_lanes(RealOf<T>* first, long size, int rows, const T* columns, const char* zero) {
+[[gnu::noinline]] inline bool store_lanes(RealOf<T>* first, long size, int rows, const T* columns, const char* zero) {
     constexpr int n = Lanes<T>::count;
     const auto put_rows = [&](long j, auto&& block) {
         RealOf<T>* to = first + j;
@@ -151,5 +152,21 @@ inline bool store_rows(RealOf<T>* first, int size, int rows, const T* columns, c
     return rows == Lanes<T>::count ? store_lanes<writing, true>(first, size, rows, columns, zero)
                                    : store_lanes<writing, false>(first, size, rows, columns, zero);
 }
+
+// Compiled once, in rows.cpp, as are those of row_streams.hpp: every kernel uses them.
+extern template bool load_rows(const Input&, long, long, Pack*);
+extern template bool store_lanes<Writing::Cached, true>(double*, long, int, const Pack*, const char*);
+extern template bool store_lanes<Writing::Cached, false>(double*, long, int, const Pack*, const char*);
+extern template bool store_lanes<Writing::Streamed16, true>(double*, long, int, const Pack*, const char*);
+extern template bool store_lanes<Writing::Streamed16, false>(double*, long, int, const Pack*, const char*);
+extern template bool store_lanes<Writing::StreamedAligned, true>(double*, long, int, const Pack*, const char*);
+extern template bool store_lanes<Writing::StreamedAligned, false>(double*, long, int, const Pack*, const char*);
+extern template bool load_rows(const Input&, long, long, FloatPack*);
+extern template bool store_lanes<Writing::Cached, true>(float*, long, int, const FloatPack*, const char*);
+extern template bool store_lanes<Writing::Cached, false>(float*, long, int, const FloatPack*, const char*);
+extern template bool store_lanes<Writing::Streamed16, true>(float*, long, int, const FloatPack*, const char*);
+extern template bool store_lanes<Writing::Streamed16, false>(float*, long, int, const FloatPack*, const char*);
+extern template bool store_lanes<Writing::StreamedAligned, true>(float*, long, int, const FloatPack*, const char*);
+extern template bool store_lanes<Writing::StreamedAligned, false>(float*, long, int, const FloatPack*, const char*);
 
 }  // namespace kinodyn::KINODYN_TARGET

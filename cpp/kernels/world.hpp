@@ -4,6 +4,7 @@
 // loses no digits.
 #pragma once
 
+#include "kernels/float_pack.hpp"
 #include "kernels/placement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -28,9 +29,7 @@ struct World {
                 {T(0.0), T(0.0), T(0.0)}};
     }
 
-    void place_all(const ModelFor<T>& model, const T* q) {
-        place_columns(model, q, angles, at, S, origin, [&](int i) { I[i] = inertia_at(model.bodies[i], at[i]); });
-    }
+    void place_all(const ModelFor<T>& model, const T* q) { origin = place_bodies(*this, model, q); }
 
     static RigidInertia<T> inertia_at(const BodyFor<T>& body, const Placement<T>& at) {
         const Vec3<T> h = at.R * vec(body.h);
@@ -47,18 +46,27 @@ struct World {
 
     // Full symmetric mass matrix with armature; leaves subtree inertias in I. Entries outside the sparsity pattern
     // are not written unless joints share coordinates: they are zero already.
-    void mass_matrix(const ModelFor<T>& model, T* M) {
-        gather(model);
+    void mass_matrix(const ModelFor<T>& model, T* M) { write_mass_matrix(*this, model, M); }
+
+    // Both take long to compile and are compiled once, in world.cpp. A copy of the pointers is passed, so that those of
+    // the caller stay in registers.
+    [[gnu::noinline]] static Vec3<T> place_bodies(World w, const ModelFor<T>& model, const T* q) {
+        place_columns(model, q, w.angles, w.at, w.S, w.origin,
+                      [&](int i) { w.I[i] = inertia_at(model.bodies[i], w.at[i]); });
+        return w.origin;
+    }
+    [[gnu::noinline]] static void write_mass_matrix(World w, const ModelFor<T>& model, T* M) {
+        w.gather(model);
         const long nv = model.nv;
         const int* iv = model.column_iv.data();
         if (model.mimic) {
             for (long k = 0; k < nv * nv; ++k) M[k] = 0.0;
-            for_pairs(model, [&](int c, int d, const T& value) {
+            w.for_pairs(model, [&](int c, int d, const T& value) {
                 M[iv[c] * nv + iv[d]] += value;
                 if (d != c) M[iv[d] * nv + iv[c]] += value;
             });
         } else {
-            for_pairs(model, [&](int c, int d, const T& value) {
+            w.for_pairs(model, [&](int c, int d, const T& value) {
                 M[iv[c] * nv + iv[d]] = value;
                 M[iv[d] * nv + iv[c]] = value;
             });
@@ -83,6 +91,14 @@ struct World {
         }
     }
 };
+
+extern template Vec3<double> World<double>::place_bodies(World<double>, const Model&, const double*);
+extern template void World<double>::write_mass_matrix(World<double>, const Model&, double*);
+extern template Vec3<Pack> World<Pack>::place_bodies(World<Pack>, const Model&, const Pack*);
+extern template void World<Pack>::write_mass_matrix(World<Pack>, const Model&, Pack*);
+extern template Vec3<FloatPack> World<FloatPack>::place_bodies(World<FloatPack>, const ModelOf<float>&,
+                                                               const FloatPack*);
+extern template void World<FloatPack>::write_mass_matrix(World<FloatPack>, const ModelOf<float>&, FloatPack*);
 
 // H = L^T D L with the sparsity of a tree, in place: L below the diagonal, D on it (Featherstone 2008, table 6.3).
 // parent[k] < k is the index towards the root, or -1. check(k, d) is called with each pivot.

@@ -44,8 +44,8 @@ class ActiveSet {
     // after meeting the others. All motion lies in `space`, which contains the point `from`. If that is `feasible`,
     // constraints that it violates within their tolerance are widened to it, so that they stay feasible where `space`
     // leaves no motion.
-    bool solve(const Constraints& constraints, const NullSpace& space, const double* from, bool feasible,
-               long directions, long n, bool best_effort) {
+    [[gnu::noinline]] bool solve(const Constraints& constraints, const NullSpace& space, const double* from,
+                                 bool feasible, long directions, long n, bool best_effort) {
         of_ = &constraints, space_ = &space, from_ = from;
         m_ = directions, end_ = padded(n);
         active_ = 0, iterations = 0, direct_ = false, J_square_ = -1;

@@ -89,7 +89,7 @@ inline void add(double s, const double* x, double* y, long begin, long end) {
 }
 
 // y = A x over the first `n` columns (padded). Four rows at once, to hide the latency of the sums.
-inline void multiply(const Matrix& A, long rows, const double* x, long n, double* y) {
+[[gnu::noinline]] inline void multiply(const Matrix& A, long rows, const double* x, long n, double* y) {
     long i = 0;
     for (; i + 4 <= rows; i += 4) {
         Pack::Vector total[4] = {};
@@ -103,7 +103,7 @@ inline void multiply(const Matrix& A, long rows, const double* x, long n, double
 }
 
 // y = sum of x[k] times row k of A, over rows [first, last) and columns [0, n) (padded); sums stay in registers.
-inline void combine(const Matrix& A, long first, long last, const double* x, long n, double* y) {
+[[gnu::noinline]] inline void combine(const Matrix& A, long first, long last, const double* x, long n, double* y) {
     long j = 0;
     const auto block = [&](auto wide) {
         constexpr int w = decltype(wide)::value;
@@ -120,7 +120,8 @@ inline void combine(const Matrix& A, long first, long last, const double* x, lon
 }
 
 // Adds s x[k] y to row k of A, over rows [first, last) and columns [0, n) (padded). Four rows at once.
-inline void add_outer(double s, const double* x, const double* y, const Matrix& A, long first, long last, long n) {
+[[gnu::noinline]] inline void add_outer(double s, const double* x, const double* y, const Matrix& A, long first,
+                                        long last, long n) {
     long k = first;
     for (; k + 4 <= last; k += 4) {
         double* const row[4] = {A[k], A[k + 1], A[k + 2], A[k + 3]};
@@ -136,7 +137,8 @@ inline void add_outer(double s, const double* x, const double* y, const Matrix& 
 // C = A B, or C = C - A B, for the first `rows` rows of C; inner dimension `inner`, `n` columns of B (padded); A may be
 // given by its transpose. Four rows at once: each row of B is read once for all of them.
 template <bool subtract = false, bool transposed = false>
-inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, long n, const Matrix& C) {
+[[gnu::noinline]] inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, long n,
+                                       const Matrix& C) {
     const long step = transposed ? A.stride : 1;
     for (long i = 0; i < rows; i += 4) {
         const long count = rows - i < 4 ? rows - i : 4;
@@ -168,7 +170,8 @@ inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, lo
 
 // C = A B^T over the first `n` columns (padded) of both; `rows` rows of A, `columns` rows of B. Four rows by two at
 // once.
-inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, long columns, long n, const Matrix& C) {
+[[gnu::noinline]] inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, long columns, long n,
+                                                  const Matrix& C) {
     for (long i = 0; i < rows; i += 4) {
         const long count = rows - i < 4 ? rows - i : 4;
         const double* a[4];
@@ -195,7 +198,7 @@ inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, lon
 
 // C[i][k] = row i times row k of A for k < i, over n columns (padded); row i is zero before column block_of(i). Two
 // rows by four at once.
-inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C) {
+[[gnu::noinline]] inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C) {
     for (long i = 0; i < rows; i += 2) {
         const bool pair = i + 1 < rows;
         const double *a0 = A[i], *a1 = A[pair ? i + 1 : i];
@@ -221,7 +224,8 @@ inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C
 }
 
 // (I - tau v v^T) applied from the right to `count` rows; v is nonzero only in [begin, end).
-inline void reflect(double* const* rows, long count, const double* v, double tau, long begin, long end) {
+[[gnu::noinline]] inline void reflect(double* const* rows, long count, const double* v, double tau, long begin,
+                                      long end) {
     long i = 0;
     for (; i + 4 <= count; i += 4) {
         double* const row[4] = {rows[i], rows[i + 1], rows[i + 2], rows[i + 3]};
@@ -255,7 +259,7 @@ inline double reflector(const double* x, long k, long end, double* v, double& le
 
 // H = B^T B over the first `rows` rows and n columns of B; n is any number, columns up to the block's end are zero.
 // Four columns at once, sums in registers.
-inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
+[[gnu::noinline]] inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
     const long end = padded(n);
     for (long i = 0; i < n; i += lanes) {
         long j = block_of(i);  // the upper half is enough

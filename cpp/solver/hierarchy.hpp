@@ -77,8 +77,8 @@ class Hierarchy {
 
     // Minimises the objective as far as the levels above and the constraints allow, and leaves to later levels the
     // directions on which it does not depend; after the last one there are none. False if a constraint cannot be met.
-    bool minimise(const Objective& objective, const LevelSettings& settings, bool last, const Constraints& constraints,
-                  bool best_effort) {
+    [[gnu::noinline]] bool minimise(const Objective& objective, const LevelSettings& settings, bool last,
+                                    const Constraints& constraints, bool best_effort) {
         const long m = project(objective);
         // few rows depend on few directions, which are worth finding even for the last level
         const bool all = last && 2 * m >= basis_.dimension();
@@ -102,7 +102,7 @@ class Hierarchy {
     }
 
     // Finds the least violation of the elastic constraints, the others being met, and widens them by it.
-    void relax(Constraints& constraints) {
+    [[gnu::noinline]] void relax(Constraints& constraints) {
         constexpr double motion_weight = 1e-4;  // relative to violation
         if (set_.satisfied(constraints, x_)) {
             clear_row(set_.side, padded(constraints.count));

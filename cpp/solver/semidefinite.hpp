@@ -13,7 +13,8 @@ constexpr double zero_row = 1e-14;  // of the largest diagonal element: a row of
 // One state at a time. A = L L^T with as many columns as the rank, pivoting on the row with the largest remainder; then
 // L = Q R and f = Q R^-T R^-1 Q^T b (the pseudo-inverse: N. J. Higham, "Accuracy and Stability of Numerical
 // Algorithms", 2002, sections 10.3 and 20.5). Memory: 2 m^2 + 3 m. Returns the rank.
-inline long minimum_norm_solution(const double* A, const double* b, long m, double* f, double* memory) {
+[[gnu::noinline]] inline long minimum_norm_solution(const double* A, const double* b, long m, double* f,
+                                                    double* memory) {
     constexpr double rank_tolerance = 1e-11;
     double *L = memory, *Rt = L + m * m, *remainder = Rt + m * m, *x = remainder + m, *diagonal = x + m;
     double largest = 0;
@@ -68,7 +69,7 @@ inline long minimum_norm_solution(const double* A, const double* b, long m, doub
 
 // All lanes at once as long as A is regular in all of them. Memory: 4 m^2 + 5 m (of T or double).
 template <class T>
-inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
+[[gnu::noinline]] inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
     using L = Lanes<T>;
     constexpr double regular = 1e-8;
     T* C = memory;
@@ -97,5 +98,9 @@ inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
     }
     return rank;
 }
+
+// Compiled once, in constrained_dynamics.cpp.
+extern template double solve_semidefinite(const double*, const double*, long, double*, double*);
+extern template Pack solve_semidefinite(const Pack*, const Pack*, long, Pack*, Pack*);
 
 }  // namespace kinodyn::KINODYN_TARGET
