@@ -19,13 +19,15 @@ $(VENV)/.tools: pyproject.toml
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
-# An editable install of kinodyn: $(call install,INSTRUCTION SETS). Prints a line per compiled file; build/install.log has
-# the rest.
+# An editable install of kinodyn: $(call install,INSTRUCTION SETS,EXTRAS). Prints a line per compiled file; build/install.log
+# has the rest. Dependencies are installed while the core is compiled.
 define install
 	@mkdir -p build; rm -f build/install.failed; echo 'compiling the core ...'
-	@{ PIP_QUIET=0 $(BIN)/python -m pip install --verbose --no-build-isolation --editable '.[robots]' \
+	@{ $(BIN)/python cmake/dependencies.py $(2) | $(BIN)/python -m pip install --quiet --no-compile -r /dev/stdin || \
+		echo failed > build/install.failed; } & \
+	{ PIP_QUIET=0 $(BIN)/python -m pip install --verbose --no-build-isolation --no-deps --editable . \
 		--config-settings='cmake.define.KINODYN_ISAS=$(1)' 2>&1 || echo failed > build/install.failed; } | tee build/install.log | \
-		awk '/^ *\[[0-9]+\/[0-9]+\]/ { sub(/^ */, ""); print $$1, $$NF; fflush() }'
+		awk '/^ *\[[0-9]+\/[0-9]+\]/ { sub(/^ */, ""); print $$1, $$NF; fflush() }'; wait
 	@if rm build/install.failed 2> /dev/null; then tail -50 build/install.log; exit 1; fi
 endef
 
@@ -33,15 +35,15 @@ endef
 # changes.
 ISAS := runnable
 $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
-	$(call install,$(ISAS))
+	$(call install,$(ISAS),robots)
 	touch $@ $(VENV)/.runs
 
 # kinodyn with the kernels for this processor only, and only what it needs to run.
 $(VENV)/.runs: pyproject.toml $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --group build
-	$(call install,widest)
+	$(BIN)/python -m pip install --quiet --no-compile --group build
+	$(call install,widest,)
 	touch $@
 
 walk: $(VENV)/.runs  ## simulate a walk of the bundled humanoid; writes walk.png and walk.html
