@@ -23,7 +23,7 @@ $(VENV)/.tools: pyproject.toml
 # has the rest. Dependencies are installed while the core is compiled.
 define install
 	@mkdir -p build; rm -f build/install.failed; echo 'compiling the core ...'
-	@{ $(BIN)/python cmake/dependencies.py $(2) | $(BIN)/python -m pip install --quiet --no-compile -r /dev/stdin || \
+	@{ $(BIN)/python cmake/dependencies.py $(2) | $(BIN)/python -m pip install --quiet -r /dev/stdin || \
 		echo failed > build/install.failed; } & \
 	{ PIP_QUIET=0 $(BIN)/python -m pip install --verbose --no-build-isolation --no-deps --editable . \
 		--config-settings='cmake.define.KINODYN_ISAS=$(1)' 2>&1 || echo failed > build/install.failed; } | tee build/install.log | \
@@ -42,7 +42,7 @@ $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
 $(VENV)/.runs: pyproject.toml $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --no-compile --group build
+	$(BIN)/python -m pip install --quiet --group build
 	$(call install,widest,)
 	touch $@
 

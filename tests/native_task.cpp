@@ -1,6 +1,5 @@
-// The kernel `task_rows` for one state, called by `test_extending.py` with the tables of a robot.
-#define KINODYN_TARGET example
-#define KINODYN_LANES 2
+// The kernel `task_rows` for one state, compiled for the target `example` and called by `test_extending.py` with the
+// tables of a robot.
 #include <cstdlib>
 
 #include "core/complete_model.hpp"

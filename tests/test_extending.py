@@ -28,7 +28,18 @@ PAGE = ROOT / "docs" / "extending.md"
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 # functions of other tasks that the library lacks are never called
 LAZY = "-Wl,-undefined,dynamic_lookup" if sys.platform == "darwin" else "-Wl,-z,lazy"
-FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-fopenmp-simd", "-w", LAZY)
+FLAGS = (
+    "-std=c++17",
+    "-O0",
+    "-shared",
+    "-fPIC",
+    "-fopenmp-simd",
+    "-w",
+    LAZY,
+    "-DKINODYN_TARGET=example",
+    "-DKINODYN_LANES=2",
+)
+SHARED = ("cpp/core/complete_model.cpp", "cpp/kernels/world.cpp", "cpp/kernels/rows.cpp")  # what kernels have in common
 
 
 def blocks(language: str, *, indented: bool) -> list[str]:
@@ -64,7 +75,7 @@ def native_task(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     registry = registry.replace('#include "tasks/com.hpp"', '#include "tasks/com.hpp"\n#include "tasks/height.hpp"')
     registry = registry.replace("    ComTask, ", "    ComTask, HeightTask, ")
     (folder / "tasks" / "registry.hpp").write_text(registry, encoding="utf-8")
-    library, sources = folder / "native.so", [Path(__file__).parent / "native_task.cpp", "cpp/core/complete_model.cpp"]
+    library, sources = folder / "native.so", [Path(__file__).parent / "native_task.cpp", *SHARED]
     subprocess.run([COMPILER, *FLAGS, f"-I{folder}", "-Icpp", *sources, "-o", library], cwd=ROOT, check=True)
     return ctypes.CDLL(str(library), mode=os.RTLD_LAZY)
 

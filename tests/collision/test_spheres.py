@@ -131,7 +131,8 @@ def test_spheres_given_in_the_description_are_used_unchanged() -> None:
 
 
 def test_a_robot_without_shapes_has_no_spheres() -> None:
-    spheres = robot_spheres(single())
+    with pytest.warns(kd.DescriptionWarning, match="no link has a shape"):
+        spheres = robot_spheres(single())
     assert spheres.links == () and spheres.fine.shape == (0, 4) and spheres.fine_start.tolist() == [0]
 
 
