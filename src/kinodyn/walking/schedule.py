@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -45,8 +46,6 @@ class ContactSchedule:
     steps : tuple of Footstep
     builder : PhaseBuilder
         Makes further phases for the same biped.
-    nominal : LIPMTrajectory
-        Motion of the linear inverted pendulum over the planned ZMP, which comes to rest at the end.
     """
 
     @check_types
@@ -65,7 +64,7 @@ class ContactSchedule:
         self._require_alternating()
         self.builder = PhaseBuilder(body, self.settings)
         self.phases = self.builder.walk(both_feet(start), self.steps, time, float(wait))
-        self._finish()
+        self._starts = [phase.start for phase in self.phases]
 
     @classmethod
     @check_types
@@ -87,7 +86,7 @@ class ContactSchedule:
         self.body, self.settings, self.builder = earlier.body, earlier.settings, earlier.builder
         self.steps = tuple(phase.swing for phase in phases if phase.swing is not None)
         self.phases = list(phases)
-        self._finish()
+        self._starts = [phase.start for phase in self.phases]
         return self
 
     def at(self, t: float) -> Phase:
@@ -225,7 +224,7 @@ class ContactSchedule:
         k = self.index(t)
         if k == len(self.phases) - 1:
             return self._regions[-1]
-        return self._region(k, self.phases[k].end - t)
+        return self._region(k, self.phases[k].end - t, self._regions[k + 1])
 
     def capture_margin(self, t: float, dcm: Array) -> float:
         """Measure the margin of a DCM in the capture region.
@@ -267,16 +266,23 @@ class ContactSchedule:
         narrow = self.builder.phase(phase.kind, phase.start, phase.end, feet, zmp, phase.step)
         return ContactSchedule.from_phases(self, [*self.phases[:k], narrow, *self.phases[k + 1 :]])
 
-    def _finish(self) -> None:
-        self._starts = [phase.start for phase in self.phases]
-        self.nominal = self.trajectory()
-        self._regions = [phase.support for phase in self.phases]
-        for k in range(len(self.phases) - 2, -1, -1):
-            self._regions[k] = self._region(k, self.phases[k].end - self.phases[k].start)
+    # computed when they are first used: the control tick that changes a step needs the phases only
+    @cached_property
+    def nominal(self) -> LIPMTrajectory:
+        """Motion of the linear inverted pendulum over the planned ZMP, which comes to rest at the end."""
+        return self.trajectory()
 
-    def _region(self, k: int, remaining: float) -> Array:
-        """Compute `capture_region` at `remaining` seconds before the end of phase k."""
-        phase, following = self.phases[k], self._regions[k + 1]
+    @cached_property
+    def _regions(self) -> list[Array]:
+        """`capture_region` at the start of each phase."""
+        regions = [self.phases[-1].support]
+        for k in range(len(self.phases) - 2, -1, -1):
+            regions.append(self._region(k, self.phases[k].end - self.phases[k].start, regions[-1]))
+        return regions[::-1]
+
+    def _region(self, k: int, remaining: float, following: Array) -> Array:
+        """Compute `capture_region` at `remaining` seconds before the end of phase k, given that at its end."""
+        phase = self.phases[k]
         first, last, rest = dcm_fractions(self.body.omega * remaining)
         if phase.kind == "double":
             whole = remaining >= phase.end - phase.start - 1e-12
