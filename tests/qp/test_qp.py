@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -9,7 +11,8 @@ from scipy.optimize import linprog
 from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.qp.adapter import polish
+from kinodyn.qp import solver
+from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
 from kinodyn.qp.interior_point import interior_point
 from kinodyn.qp.program import prepare
 
@@ -375,3 +378,21 @@ def test_errors_name_the_invalid_input() -> None:
     for words, arguments in wrong:
         with pytest.raises(InputError, match=words):
             qp.solve(**arguments)
+
+
+def test_an_optimum_that_is_not_accurate_is_computed_again_before_any_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    # a proof takes far longer than another run: single plans of the MPC took 3 ms
+    def rough(*arguments: Any) -> Point:
+        point = minimise(*arguments)
+        first = arguments[1] is ATTEMPTS[0]
+        return point._replace(y=point.y + 1e-6, multipliers=0.0 * point.multipliers) if first else point
+
+    def unexpected(*arguments: Any) -> None:
+        raise AssertionError("nothing is to be proved")
+
+    monkeypatch.setattr(solver, "minimise", rough)
+    for proof in ("least_violation", "descent_ray", "best_point"):
+        monkeypatch.setattr(solver, proof, unexpected)
+    answer = qp.solve(np.eye(2), [-2.0, -2.0], [[1.0, 1.0]], upper=1.0)
+    assert answer.status == "solved"
+    np.testing.assert_allclose(answer.x, [0.5, 0.5], atol=1e-12)

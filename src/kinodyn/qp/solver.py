@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -150,9 +151,9 @@ class QP:
         )
 
     def _classify(self, point: Point) -> QPResult:
-        """Verify the polished point, prove that there is no minimum, or try other settings, in this order."""
+        """Verify the polished point, try other settings, or prove that there is no minimum, in this order."""
         qp, tolerance = self._scaled, self._tolerance
-        for candidate in (polish(qp, point), point):
+        for candidate in self._candidates(point):
             if self._solves(qp, candidate):
                 return self._result(qp, candidate, "solved", "")
         nearest, multipliers = least_violation(qp, tolerance)
@@ -174,6 +175,14 @@ class QP:
         if _residuals(scaled, best).primal > violation:
             scaled, best = qp, feasible
         return self._result(scaled, best, "failed", reason)
+
+    def _candidates(self, point: Point) -> Iterator[Point]:
+        """Yield points that may be the minimum and cost little: a proof that there is none takes far longer."""
+        yield polish(self._scaled, point)
+        yield point
+        if not point.failure:  # DAQP has found an active set, but its point is not accurate enough
+            for settings in ATTEMPTS[1:]:
+                yield minimise(self._scaled, settings)
 
     def _solves(self, qp: _core.ScaledQp, point: Point) -> bool:
         return max(_residuals(qp, point)) <= self._tolerance
