@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter, thread_time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -38,11 +39,8 @@ def timed_ticks() -> Iterator[list[tuple[float, float]]]:
         ticks.append((thread_time() - cpu, perf_counter() - wall))
         return tau
 
-    WalkingController.act = timed
-    try:
+    with patch.object(WalkingController, "act", timed):
         yield ticks
-    finally:
-        WalkingController.act = act
 
 
 def walks(name: str, body: kd.walking.Biped) -> Iterator[tuple[str, dict[str, Any]]]:
