@@ -1,8 +1,8 @@
 """Measure the longest control ticks of walks: on level ground, pushed by 0.5 m/s of CoM velocity, and up stairs.
 
 A walk repeated is the same to the bit: each tick is measured in several repetitions, and the least CPU time counts,
-which excludes other processes and interrupts. The first repetition, as users see it, also has whatever takes longer at
-a first call; "by the wall" is its longest tick by the clock on the wall, other processes included.
+which excludes other processes and interrupts. The first repetition, as users see it, also contains whatever takes longer at
+a first call; for it the wall time of the longest tick is given too, which includes other processes.
 
 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/walking_ticks.py [humanoid talos g1] [--repeat 3]
 """
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
     warnings.simplefilter("ignore", kd.DescriptionWarning)
-    print("ticks, CPU time [ms]           median    99 %   worst   first walk, worst   by the wall   real time")
+    print("ticks, CPU time [ms]           median    99 %   worst   first walk, worst     wall time   real time")
     for robot in options.robots:
         body = kd.walking.Biped.from_robot(kd.load(robot, base="floating"))
         for kind, walk in walks(robot, body):
