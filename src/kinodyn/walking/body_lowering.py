@@ -14,11 +14,13 @@ from kinodyn.walking.leg_reach import LegReach
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.reference import Reference
 
-REACHING = (0.4, 0.8)  # parts of a swing: from the first on the body is lowered as its foot needs, from the last fully
+# Parts of a swing: from the first on the body is lowered as its foot needs, from the last fully.
+REACHING = (0.4, 0.8)
+RECOVERY_REACHING = (0.0, 0.3)  # of a step that has changed: it is short
 
 
 class BodyLowering:
-    """Computes by how much the CoM has to be lower than planned over terrain.
+    """Computes by how much the CoM has to be lower than planned, over terrain or for a step that has changed.
 
     Parameters
     ----------
@@ -44,15 +46,16 @@ class BodyLowering:
         Returns
         -------
         float
-            [m]; 0 on level ground.
+            [m]; 0 on level ground as long as no step changes.
         """
-        phase = reference.phase
-        if self.planner.terrain is None or phase.kind not in ("single", "double"):
+        phase, level = reference.phase, self.planner.terrain is None
+        if phase.kind not in ("single", "double") or (level and (phase.swing is None or not self.planner.recovering)):
             return 0.0
         if phase.swing is None:
             side = list(phase.feet)[-1]
             return self._missing(side, reference.feet[side].pose, state, np.zeros(3))
-        share = ((t - phase.start) / phase.length - REACHING[0]) / (REACHING[1] - REACHING[0])
+        begin, end = RECOVERY_REACHING if level else REACHING
+        share = ((t - phase.start) / phase.length - begin) / (end - begin)
         if share <= 0.0:
             return 0.0
         touchdown = self.planner.reference(phase.end - 1e-9)

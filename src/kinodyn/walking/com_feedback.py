@@ -114,7 +114,7 @@ class CoMFeedback:
         """Filter the height of the ground under the feet: height, velocity, acceleration of the CoM."""
         z, vz = self._height
         w = self.settings.tracking.height_frequency
-        if self.planner.terrain is None and self.planner.dcm_margin < self.settings.adaptation_margin:
+        if self.planner.terrain is None and self.planner.recovering:
             w *= RECOVERY_HEIGHT
         target, rate, feedforward = (
             float(value[2]) for value in (reference.com, reference.com_velocity, reference.com_acceleration)

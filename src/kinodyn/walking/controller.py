@@ -22,6 +22,7 @@ from kinodyn.walking.com_feedback import CoMFeedback
 from kinodyn.walking.ground_estimate import GroundEstimator
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.reference import Reference
+from kinodyn.walking.rise_limit import RiseLimit
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.touchdowns import TouchdownMonitor
@@ -110,6 +111,8 @@ class WalkingController:
         self._com_velocity = np.zeros(3)  # filtered
         self._com_feedback = CoMFeedback(self.body, self.planner, dt)
         self._lowering = BodyLowering(self.body, self.planner)
+        self._rise_limit = RiseLimit(self.body, self.settings)
+        self._max_load = self.settings.max_load  # of a foot, as a multiple of the weight
         self._touchdown_monitor = TouchdownMonitor(self.body, self.planner, dt)
         self._trunk = np.zeros((2, 3))  # filtered roll, pitch and yaw relative to the heading, and their rates
         self._ground = GroundEstimator(self.body, self.settings, dt)
@@ -276,7 +279,7 @@ class WalkingController:
         else:
             plan = self.planner.plan_com(t, state.com, self._com_velocity)
             self.solve_times.append(plan.seconds)
-            interval = self.settings.recovery_plan_interval if self._recovering else self.settings.plan_interval
+            interval = self.settings.recovery_plan_interval if self.planner.recovering else self.settings.plan_interval
             self._next_plan = self._last_plan + interval
         self.plan_times.append(perf_counter() - begin)
 
@@ -284,11 +287,6 @@ class WalkingController:
     def _over_terrain(self) -> bool:
         """Return whether the robot follows a plan over terrain."""
         return self.planner.terrain is not None
-
-    @property
-    def _recovering(self) -> bool:
-        """Return whether the steps have to change."""
-        return self.planner.dcm_margin < self.settings.adaptation_margin
 
     def _steps_changed(self, observation: Observation) -> bool:
         """Change the planned steps after a touchdown, or plan more of them; not in the tick of the first plan."""
@@ -299,6 +297,9 @@ class WalkingController:
         lower = self._lowering(t, state, reference)
         com = self._com_feedback(state, self._com_velocity, reference, lower)
         self._tracker.track_com(com.position, com.velocity, com.acceleration)
+        below, vz = float(com.position[2] - state.com[2]), float(self._com_velocity[2])
+        recovering = self.planner.recovering and not self._over_terrain
+        self._max_load = self._rise_limit(t, below, vz, recovering=recovering)
         angles = self._filter_trunk(t)
         self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, angles)
         for side in self.body.feet:
@@ -324,7 +325,7 @@ class WalkingController:
             self._touchdowns[side] = t
             self._touchdown_monitor.landed()
             self.planner.landed(t, side)
-            self._loading_time = settings.recovery_loading_time if self._recovering else settings.loading_time
+            self._loading_time = settings.recovery_loading_time if self.planner.recovering else settings.loading_time
         self._stands[side] = foot.contact
         if foot.contact:
             load = min(1.0, settings.touchdown_load + (t - self._touchdowns[side]) / self._loading_time)
@@ -333,7 +334,7 @@ class WalkingController:
                 self.planner.roll(t, side, edge)
             self._edges[side] = edge
             support = reference.phase.feet[side].support
-            self._tracker.stand_on(side, settings.max_load * self.body.weight * load, edge, support)
+            self._tracker.stand_on(side, self._max_load * self.body.weight * load, edge, support)
             if edge != "sole" and self._over_terrain:
                 self._tracker.roll(side, foot, state)
         else:

@@ -155,6 +155,11 @@ class Planner(StepPlanner):
         self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
         return dcm
 
+    @property
+    def recovering(self) -> bool:
+        """Whether the steps have to change."""
+        return self.dcm_margin < self.settings.adaptation_margin
+
     @check_types
     def plan_com(self, t: float, com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike | None = None) -> MPCPlan:
         """Plan the pendulum over the planned steps; the second half of `update`.
