@@ -32,7 +32,7 @@ def pushed(planner: Planner) -> float:
     assert step is not None
     outward = np.array([0.0, 0.6 if step.side == "left" else -0.6, 0.0])
     assert planner.adapt_steps(t, reference.com, reference.com_velocity + outward)
-    assert planner.recovering
+    assert planner.recovering and planner.pushed(t)
     return t
 
 

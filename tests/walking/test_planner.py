@@ -11,6 +11,8 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.balance import dcm_feedback, lipm
 from kinodyn.walking import Biped, Planner, StepLimits
+from kinodyn.walking.phases import DIRECTIONS
+from kinodyn.walking.planner import AFTER_PUSH, PUSH
 
 DT, EVERY = 0.01, 3
 
@@ -159,6 +161,23 @@ def test_a_pushed_standing_robot_steps(planner: Planner) -> None:
     run = walk(planner, 3.5, (0.2, np.array([0.45, 0.0])))
     assert run.stood and planner.standing(3.5)
     assert run.feet[-1, :, 0].min() > 0.05  # both feet went along
+
+
+def test_a_push_counts_until_some_time_after_the_steps_suffice_again(planner: Planner) -> None:
+    steps, after = planner.schedule, AFTER_PUSH / planner.body.omega
+    region = steps.capture_region(0.0)
+
+    def measure(t: float, beyond: float) -> None:  # the DCM is outside of the region by so many adaptation margins
+        dcm = (region[0] + beyond * planner.settings.adaptation_margin) * DIRECTIONS[0]
+        planner.measure_margin(t, dcm, np.zeros(2))
+        assert planner.dcm_margin == pytest.approx(-beyond * planner.settings.adaptation_margin, abs=1e-12)
+
+    measure(0.0, 0.9 * PUSH)  # as in fast walks
+    assert planner.recovering and not planner.pushed(0.0)
+    measure(0.1, 1.1 * PUSH)
+    measure(0.2, 0.5 * PUSH)
+    measure(0.3, -2.0)
+    assert planner.pushed(0.2 + 0.99 * after) and not planner.pushed(0.2 + 1.01 * after)
 
 
 def test_an_early_touchdown_starts_the_double_support_at_once(planner: Planner) -> None:

@@ -10,7 +10,7 @@ import pytest
 import kinodyn as kd
 from kinodyn import balance, kinematics
 from kinodyn.walking import Biped, GaitSettings
-from kinodyn.walking.rise_limit import DURATION, LEAST_LOAD, RISE, RiseLimit
+from kinodyn.walking.rise_limit import LEAST_LOAD, RISE, RiseLimit
 
 DT = 1e-3
 
@@ -28,8 +28,8 @@ def limit(body: Biped, settings: GaitSettings) -> RiseLimit:
 def rise(limit: RiseLimit, body: Biped, below: float, velocity: float) -> np.ndarray:
     """Return the heights above the reference of a body that is accelerated upwards as far as the limit allows."""
     height, gravity, heights = -below, body.weight / body.robot.mass, []
-    for k in range(3000):
-        acceleration = gravity * (limit(k * DT, -height, velocity, recovering=True) - 1.0)
+    for _ in range(3000):
+        acceleration = gravity * (limit(-height, velocity) - 1.0)
         height += DT * (velocity + 0.5 * DT * acceleration)
         velocity += DT * acceleration
         heights.append(height)
@@ -52,20 +52,9 @@ def test_a_body_beyond_the_limit_sinks_but_does_not_fall(limit: RiseLimit, body:
     assert heights[-1] == pytest.approx(RISE * body.leg, abs=1e-3)
 
 
-def test_the_limit_begins_with_a_change_of_steps_and_ends_some_time_after_the_last(
-    limit: RiseLimit, body: Biped, settings: GaitSettings
-) -> None:
-    high, duration = -0.05, DURATION / body.omega
-    assert limit(1.0, high, 0.2, recovering=False) == settings.max_load
-    for t in (2.0, 2.1):
-        assert limit(t, high, 0.2, recovering=True) == LEAST_LOAD
-    assert limit(2.1 + 0.99 * duration, high, 0.2, recovering=False) == LEAST_LOAD
-    assert limit(2.1 + 1.01 * duration, high, 0.2, recovering=False) == settings.max_load
-
-
 def test_a_body_far_below_its_reference_may_use_the_largest_load(limit: RiseLimit, settings: GaitSettings) -> None:
-    assert limit(0.0, 0.2, 0.0, recovering=True) == settings.max_load
-    assert limit(0.0, 0.0, -1.0, recovering=True) == settings.max_load
+    assert limit(0.2, 0.0) == settings.max_load
+    assert limit(0.0, -1.0) == settings.max_load
 
 
 @pytest.mark.slow

@@ -16,11 +16,11 @@ from kinodyn.walking.reference import Reference
 
 # Parts of a swing: from the first on the body is lowered as its foot needs, from the last fully.
 REACHING = (0.4, 0.8)
-RECOVERY_REACHING = (0.0, 0.3)  # of a step that has changed: it is short
+RECOVERY_REACHING = (0.0, 0.3)  # of a step that changes after a push: it is short
 
 
 class BodyLowering:
-    """Computes by how much the CoM has to be lower than planned, over terrain or for a step that has changed.
+    """Computes by how much the CoM has to be lower than planned, over terrain or for a step that changes after a push.
 
     Parameters
     ----------
@@ -46,10 +46,12 @@ class BodyLowering:
         Returns
         -------
         float
-            [m]; 0 on level ground as long as no step changes.
+            [m]; 0 on level ground as long as no step changes after a push.
         """
         phase, level = reference.phase, self.planner.terrain is None
-        if phase.kind not in ("single", "double") or (level and (phase.swing is None or not self.planner.recovering)):
+        if phase.kind not in ("single", "double"):
+            return 0.0
+        if level and (phase.swing is None or not self.planner.recovering or not self.planner.pushed(t)):
             return 0.0
         if phase.swing is None:
             side = list(phase.feet)[-1]

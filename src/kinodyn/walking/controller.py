@@ -297,9 +297,10 @@ class WalkingController:
         lower = self._lowering(t, state, reference)
         com = self._com_feedback(state, self._com_velocity, reference, lower)
         self._tracker.track_com(com.position, com.velocity, com.acceleration)
-        below, vz = float(com.position[2] - state.com[2]), float(self._com_velocity[2])
-        recovering = self.planner.recovering and not self._over_terrain
-        self._max_load = self._rise_limit(t, below, vz, recovering=recovering)
+        if self.planner.pushed(t) and not self._over_terrain:
+            self._max_load = self._rise_limit(float(com.position[2] - state.com[2]), float(self._com_velocity[2]))
+        else:
+            self._max_load = self.settings.max_load
         angles = self._filter_trunk(t)
         self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, angles)
         for side in self.body.feet:

@@ -21,6 +21,10 @@ from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_planner import StepPlanner
 
 UNEVEN_STEP = 0.05  # [m] height of a step from which on it keeps its foothold as long as possible
+# Adaptation margins by which the DCM of a pushed robot is outside of what the planned steps capture. Fast walks change
+# steps too: the DCM of the humanoid at 1.2 m/s is outside by up to 2.7 of them.
+PUSH = 4.0
+AFTER_PUSH = 1.4  # time constants of the pendulum for which a push counts after the last change of steps
 
 
 @displayed
@@ -83,6 +87,7 @@ class Planner(StepPlanner):
         self.plan: MPCPlan | None = None
         self.adapted: AdaptedStep | None = None
         self.dcm_margin, self.dcm_deficit = np.inf, np.zeros(2)
+        self._pushed_until = -np.inf  # [s]
         self._trajectory = self.schedule.nominal
 
     @check_types
@@ -153,12 +158,24 @@ class Planner(StepPlanner):
         worst = int(room.argmin())
         self.dcm_margin = float(room[worst])
         self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
+        if self.dcm_margin < -PUSH * self.settings.adaptation_margin or (self.recovering and self.pushed(t)):
+            self._pushed_until = t + AFTER_PUSH / self.body.omega
         return dcm
 
     @property
     def recovering(self) -> bool:
         """Whether the steps have to change."""
         return self.dcm_margin < self.settings.adaptation_margin
+
+    def pushed(self, t: float) -> bool:
+        """Return whether the steps change, or have just changed, because of a push.
+
+        Parameters
+        ----------
+        t
+            [s]
+        """
+        return t < self._pushed_until
 
     @check_types
     def plan_com(self, t: float, com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike | None = None) -> MPCPlan:

@@ -7,14 +7,11 @@ weight, for 60 ms, and the hips were 5 cm too high for the next step.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.settings import GaitSettings
 
 RISE = 0.01  # of the leg, by which the CoM may be higher than its reference
 RISE_TIME = 0.35  # in which it may get there, as a multiple of the time constant of the pendulum
-DURATION = 1.4  # for which the limit lasts after the last change of a step, likewise
 LEAST_LOAD = 0.8  # of the weight, which the limit always allows: it lets the body sink, and not fall
 
 
@@ -31,32 +28,22 @@ class RiseLimit:
 
     def __init__(self, body: Biped, settings: GaitSettings) -> None:
         self._rise, self._max_load = RISE * body.leg, settings.max_load
-        self._time, self._duration = RISE_TIME / body.omega, DURATION / body.omega
-        self._gravity = body.weight / body.robot.mass
-        self._until = -np.inf  # [s]
+        self._time, self._gravity = RISE_TIME / body.omega, body.weight / body.robot.mass
 
-    def __call__(self, t: float, below: float, velocity: float, *, recovering: bool) -> float:
+    def __call__(self, below: float, velocity: float) -> float:
         """Compute the largest normal force on a foot.
 
         Parameters
         ----------
-        t
-            [s]
         below
             By how much the CoM is lower than its reference [m].
         velocity
             Upward velocity of the CoM [m/s].
-        recovering
-            Whether steps have to change.
 
         Returns
         -------
         float
             As a multiple of the weight.
         """
-        if recovering:
-            self._until = t + self._duration
-        if t >= self._until:
-            return self._max_load
         acceleration = 2.0 * (below + self._rise - velocity * self._time) / self._time**2
         return min(max(1.0 + acceleration / self._gravity, LEAST_LOAD), self._max_load)
