@@ -10,8 +10,9 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.model.robot import Robot
-from kinodyn.walking import Biped, GaitSettings, WalkingController
-from kinodyn.walking.terrain_feasibility import takes_long_steps
+from kinodyn.walking import Biped, GaitSettings, Planner
+from kinodyn.walking.biped import opposite
+from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.tracking import WholeBodyTracker
 
 FIXED: dict[str, Any] = {"kind": "fixed", "axis": np.array([0.0, 0.0, 1.0]), "lower": -np.inf, "upper": np.inf}
@@ -31,9 +32,20 @@ def test_ground_inclined_across_feet_whose_roll_is_free_is_refused() -> None:
         kd.walking.walk(without_ankle_roll(), (0.2, 0.0, 0.0), terrain="slope:5,across", goal=(2.0, 0.0, 0.0))
 
 
-def test_feet_whose_roll_is_free_take_short_steps_over_terrain() -> None:
-    assert not takes_long_steps(WalkingController(Biped.from_robot(without_ankle_roll())).planner, 0.2)
-    assert takes_long_steps(WalkingController(kd.load("humanoid")).planner, 0.2)
+@pytest.mark.parametrize(("text", "short"), [("slope:5", True), ("stairs:0.03,0.3,3", False), ("flat", False)])
+def test_feet_whose_roll_is_free_take_short_steps_where_the_ground_is_inclined(text: str, short: bool) -> None:
+    """On level treads they step straight ahead: with short steps they would turn, and step over the edges sideways."""
+    planner = Planner(Biped.from_robot(without_ankle_roll()))
+    ground = kd.terrain.parse(text).map(region=[[-0.6, -0.8], [3.0, 0.8]])
+    own, limits, speed = planner.settings, planner.limits, 0.2
+    plan = TerrainPlan(planner.body, ground, (1.6, 0.0, 0.0), speed=speed, settings=own, limits=limits)
+    feet, relative = dict(plan.plan.start), []
+    for step in plan.steps:
+        relative.append(step.relative_to(feet[opposite(step.side)]))
+        feet[step.side] = step
+    forward, aside, turn = np.abs(relative).max(axis=0)
+    assert (forward <= speed * own.step_time + 1e-9) == short
+    assert aside == pytest.approx(limits.width, abs=0.05) and turn == 0.0
 
 
 def test_motors_without_reserve_are_refused_across_a_slope_and_not_on_level_ground() -> None:

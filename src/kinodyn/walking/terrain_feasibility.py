@@ -24,8 +24,6 @@ def takes_long_steps(planner: Planner, speed: float) -> bool:
     """Return whether the longest steps over terrain suit the robot at a speed [m/s].
 
     Where a joint is too slow for them, the foot lags behind its swing, and the whole body sinks to bring it forward.
-    Feet whose roll is free follow the inclination of their legs: in long steps on inclined ground they do not stand on
-    the line about which they roll.
 
     Parameters
     ----------
@@ -37,8 +35,6 @@ def takes_long_steps(planner: Planner, speed: float) -> bool:
     -------
     bool
     """
-    if any(foot.free == "roll" for foot in planner.body.feet.values()):
-        return False
     own = planner.settings
     reach = planner.limits.scaled(own.terrain.step_fraction).forward
     fastest = min(own.terrain.slow_step_length * planner.body.leg, reach) / own.step_time

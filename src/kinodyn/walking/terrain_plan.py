@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import hypot
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from kinodyn.walking.terrain_posture import TerrainPosture
 from kinodyn.walking.terrain_swing import TerrainSwings
 
 SNAP_SPACING = 0.015  # [m]
+MAX_LEVEL_GRADIENT = float(np.tan(np.deg2rad(1.0)))  # of ground that counts as level
 SOLE_SPACING = 0.01  # [m] of the points of a sole at which its support is checked
 
 
@@ -41,8 +43,9 @@ class TerrainPlan:
     settings, limits
         Of the gait, and of steps on level ground.
     quick
-        Whether the joints are fast enough for the longest steps. If not, steps are as short as on level ground at this
-        speed, unless only longer ones lead to the goal.
+        Whether the joints are fast enough for the longest steps. If not, or on inclined ground with feet whose roll the
+        legs do not control, steps are as short as on level ground at this speed, unless only longer ones lead to the
+        goal.
 
     Attributes
     ----------
@@ -75,6 +78,9 @@ class TerrainPlan:
         self.body, self.ground, self.settings = body, ground, settings
         short, slow = float(speed) * settings.step_time, settings.terrain.slow_step_length * body.leg
         self._plan(goal, limits, max(short, slow) if quick else short)
+        if quick and self._rolls_freely_on_inclines():
+            quick = False
+            self._plan(goal, limits, short)
         if not self.plan.success and not quick:
             self._plan(goal, limits, max(short, slow))
         if not self.plan.success:
@@ -92,6 +98,15 @@ class TerrainPlan:
         used = replace(used, forward=min(used.forward, longest), backward=min(used.backward, longest))
         self.limits = TerrainLimits.from_robot(self.body, used)
         self.plan: FootstepPlan = plan_footsteps(self.body, self.ground, goal, limits=used, terrain_limits=self.limits)
+
+    def _rolls_freely_on_inclines(self) -> bool:
+        """Return whether footsteps are on inclined ground, and legs do not control the roll of their feet.
+
+        Such feet follow the inclination of their legs: in long steps on inclined ground they do not stand on the line
+        about which they roll.
+        """
+        free = {side for side, foot in self.body.feet.items() if foot.free == "roll"}
+        return any(step.side in free and hypot(*step.gradient) > MAX_LEVEL_GRADIENT for step in self.plan.steps)
 
     def _timed(self, speed: float) -> list[Footstep]:
         """Give each step its durations: the higher it is the slower, and within the speed."""
