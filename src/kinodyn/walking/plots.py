@@ -72,6 +72,16 @@ def draw_pushes(maps: Sequence[SurvivedPushes], path: str | os.PathLike[str] | N
 
     figure = Figure(figsize=(6.0, 6.4), layout="constrained")
     axis: Any = figure.subplots(subplot_kw={"projection": "polar"})
+    draw_pushes_on(axis, maps)
+    figure.suptitle(f"{maps[0].robot}: pushes [N s], forward is up", fontsize="large")
+    figure.legend(loc="outside lower center", fontsize="small", ncols=2)
+    if path is not None:
+        figure.savefig(path, dpi=90)
+    return figure
+
+
+def draw_pushes_on(axis: Any, maps: Sequence[SurvivedPushes]) -> None:
+    """Draw push maps of one robot on a polar axis of Matplotlib."""
     axis.set_theta_zero_location("N")
     for k, found in enumerate(maps):
         colour = f"C{k}"
@@ -82,8 +92,3 @@ def draw_pushes(maps: Sequence[SurvivedPushes], path: str | os.PathLike[str] | N
         axis.fill(angles, found.survived[order], color=colour, alpha=0.1)
         bound = (angles, found.bound[order])
     axis.plot(*bound, "--", color="black", label="LIPM without a step")
-    figure.suptitle(f"{maps[0].robot}: pushes [N s], forward is up", fontsize="large")
-    figure.legend(loc="outside lower center", fontsize="small", ncols=2)
-    if path is not None:
-        figure.savefig(path, dpi=90)
-    return figure
