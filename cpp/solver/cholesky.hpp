@@ -61,29 +61,100 @@ inline void cholesky_solve(const T* L, long n, long stride, T* x) {
     solve_lower_transposed(L, n, stride, x);
 }
 
+// Subtracts from `count` rows of H, at most four from row k on, what the rows of the factor before them contribute.
+inline void subtract_rows_before(const Matrix& H, long k, long count, long end) {
+    double* row[4];
+    long own[4];
+    for (long r = 0; r < 4; ++r) own[r] = k + (r < count ? r : 0), row[r] = H[own[r]];
+    const auto block = [&](long j, auto wide) {
+        constexpr int w = decltype(wide)::value;
+        Pack::Vector rest[4][w];
+        for (int r = 0; r < 4; ++r)
+            for (int c = 0; c < w; ++c) rest[r][c] = load(row[r] + j + c * lanes);
+        for (long p = 0; p < k; ++p)
+            for (int c = 0; c < w; ++c) {
+                const Pack::Vector b = load(H[p] + j + c * lanes);
+                for (int r = 0; r < 4; ++r) rest[r][c] -= H[p][own[r]] * b;
+            }
+        for (int r = 0; r < 4 && r < count; ++r)
+            for (int c = 0; c < w; ++c) store(row[r] + j + c * lanes, rest[r][c]);
+    };
+    long j = block_of(k);
+    for (; j + 2 * lanes <= end; j += 2 * lanes) block(j, std::integral_constant<int, 2>{});
+    if (j < end) block(j, std::integral_constant<int, 1>{});
+}
+
+// The factor's rows k to k + count, from which those before them have been subtracted. The square that they begin with
+// is factored in registers, as each of its rows waits for the one before.
+template <int count>
+inline void factor_rows(const Matrix& H, long k, long end, double* inverse) {
+    double u[count][count], scale[count], *row[count];
+    unrolled<count>([&](auto i) {
+        row[i] = H[k + i];
+        unrolled<count>([&](auto j) { u[i][j] = row[i][k + j]; });
+    });
+    unrolled<count>([&](auto i) {
+        const double root = __builtin_sqrt(u[i][i] > 1e-300 ? u[i][i] : 1e-300);
+        scale[i] = 1 / root;
+        unrolled<count>([&](auto j) { u[i][j] = i == j ? root : scale[i] * u[i][j]; });
+        unrolled<count>([&](auto r) {
+            if (r > i) unrolled<count>([&](auto j) { u[r][j] -= u[i][r] * u[i][j]; });
+        });
+    });
+    for (long j = block_of(k); j < end; j += lanes) {
+        Pack::Vector x[count];
+        unrolled<count>([&](auto i) {
+            x[i] = load(row[i] + j);
+            unrolled<i>([&](auto r) { x[i] -= u[r][i] * x[r]; });
+            x[i] *= scale[i];
+            store(row[i] + j, x[i]);
+        });
+    }
+    unrolled<count>([&](auto i) {
+        inverse[k + i] = scale[i];
+        for (long j = block_of(k + i); j < k + i; ++j) row[i][j] = 0;
+        unrolled<count>([&](auto j) {
+            if (j >= i) row[i][k + j] = u[i][j];
+        });
+    });
+}
+
 // Cholesky factor U, H = U^T U, of a positive definite matrix given by its upper half; zero below the diagonal
-// within its block. Also the inverses of the diagonal.
-inline void factor_symmetric(const Matrix& H, long n, double* inverse) {
+// within its block. Also the inverses of the diagonal. Four rows at a time: those before are subtracted from all of
+// them, while sums stay in registers.
+[[gnu::noinline]] inline void factor_symmetric(const Matrix& H, long n, double* inverse) {
     const long end = padded(n);
-    for (long k = 0; k < n; ++k) {
-        double* row = H[k];
-        const double left = row[k];
-        const double root = __builtin_sqrt(left > 1e-300 ? left : 1e-300);
-        inverse[k] = 1 / root;
-        const long begin = block_of(k);
-        for (long j = begin; j < end; j += lanes) store(row + j, inverse[k] * load(row + j));
-        for (long j = begin; j < k; ++j) row[j] = 0;
-        row[k] = root;
-        for (long i = k + 1; i < n; ++i) add(-row[i], row, H[i], block_of(i), end);
+    for (long k = 0; k < n; k += 4) {
+        const long count = n - k < 4 ? n - k : 4;
+        subtract_rows_before(H, k, count, end);
+        if (count == 4) {
+            factor_rows<4>(H, k, end, inverse);
+            continue;
+        }
+        for (long i = k; i < k + count; ++i) {
+            factor_rows<1>(H, i, end, inverse);
+            for (long r = i + 1; r < k + count; ++r) add(-H[i][r], H[i], H[r], block_of(r), end);
+        }
     }
 }
 // U^T U x = x in place.
-inline void solve_symmetric(const Matrix& U, long n, const double* inverse, double* x) {
+[[gnu::noinline]] inline void solve_symmetric(const Matrix& U, long n, const double* inverse, double* x) {
     const long end = padded(n);
-    for (long i = 0; i < n; ++i) {
-        const double found = x[i] * inverse[i];
-        add(-found, U[i], x, block_of(i), end);
-        x[i] = found;
+    for (long i = 0; i < n; i += 4) {
+        const long last = i + 4 < n ? i + 4 : n, next = padded(last) < end ? padded(last) : end;
+        double found[4] = {};
+        for (long k = i; k < last; ++k) {
+            found[k - i] = x[k] * inverse[k];
+            add(-found[k - i], U[k], x, block_of(k), next);
+        }
+        const double* row[4];
+        for (long r = 0; r < 4; ++r) row[r] = U[i + (r < last - i ? r : 0)];
+        for (long j = next; j < end; j += lanes) {
+            Pack::Vector rest = load(x + j);
+            for (int r = 0; r < 4; ++r) rest -= found[r] * load(row[r] + j);
+            store(x + j, rest);
+        }
+        for (long k = i; k < last; ++k) x[k] = found[k - i];
     }
     for (long i = n - 1; i >= 0; --i) {
         const double own = x[i];
@@ -102,7 +173,7 @@ inline void solve_lower(const Matrix& U, long n, const double* inverse, const Ma
                 const Pack::Vector b = load(X[k] + j);
                 for (long r = 0; r < 4; ++r) total[r] += U[k][i + (r < count ? r : 0)] * b;
             }
-            for (long r = 0; r < count; ++r) {
+            for (int r = 0; r < 4 && r < count; ++r) {
                 Pack::Vector own = load(X[i + r] + j) - total[r];
                 for (long k = 0; k < r; ++k) own -= U[i + k][i + r] * load(X[i + k] + j);
                 store(X[i + r] + j, inverse[i + r] * own);

@@ -3,9 +3,11 @@
 // Rows are padded with zeros to a multiple of `lanes`, so that no loop has a remainder.
 #pragma once
 
+#include <stdint.h>
 #include <string.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "kernels/pack.hpp"
 
@@ -39,6 +41,26 @@ inline double sum(Pack::Vector v) {
     for (int i = 1; i < lanes; ++i) total += v[i];
     return total;
 #endif
+}
+
+inline bool any_nonzero(Pack::Vector v) {
+#if KINODYN_LANES == 4 && defined(__AVX__)
+    return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)v, _mm256_setzero_pd(), _CMP_NEQ_UQ)) != 0;
+#else
+    bool any = false;
+    for (int i = 0; i < lanes; ++i) any |= v[i] != 0;
+    return any;
+#endif
+}
+
+// Calls f(0), ..., f(n - 1) with compile-time numbers, so that arrays that f indexes by them stay in registers.
+template <class F, int... i>
+inline void call_each(F&& f, std::integer_sequence<int, i...>) {
+    (f(std::integral_constant<int, i>{}), ...);
+}
+template <int n, class F>
+inline void unrolled(F&& f) {
+    call_each(f, std::make_integer_sequence<int, n>{});
 }
 
 struct Matrix {
@@ -156,7 +178,7 @@ template <bool subtract = false, bool transposed = false>
                     const Pack::Vector b = load(B[k] + j + c * lanes);
                     for (int r = 0; r < 4; ++r) total[r][c] += a[r][k * step] * b;
                 }
-            for (long r = 0; r < count; ++r)
+            for (int r = 0; r < 4 && r < count; ++r)
                 for (int c = 0; c < w; ++c) {
                     double* to = C[i + r] + j + c * lanes;
                     store(to, subtract ? load(to) - total[r][c] : total[r][c]);
@@ -188,7 +210,7 @@ template <bool subtract = false, bool transposed = false>
                     total[r][1] += row * y;
                 }
             }
-            for (long r = 0; r < count; ++r) {
+            for (int r = 0; r < 4 && r < count; ++r) {
                 C[i + r][k] = sum(total[r][0]);
                 if (pair) C[i + r][k + 1] = sum(total[r][1]);
             }
@@ -215,7 +237,7 @@ template <bool subtract = false, bool transposed = false>
                     total[r][1] += row * y;
                 }
             }
-            for (long r = 0; r < count; ++r) {
+            for (int r = 0; r < 4 && r < count; ++r) {
                 C[i][k + r] = sum(total[r][0]);
                 if (pair) C[i + 1][k + r] = sum(total[r][1]);
             }
@@ -257,22 +279,23 @@ inline double reflector(const double* x, long k, long end, double* v, double& le
     return 1 / (norm * (norm + fabs(v[k] + length)));
 }
 
-// H = B^T B over the first `rows` rows and n columns of B; n is any number, columns up to the block's end are zero.
-// Four columns at once, sums in registers.
-[[gnu::noinline]] inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
+// H = B^T B over n columns of B; n is any number, columns up to the block's end are zero. for_rows(i, j, f) calls f(k)
+// for the rows that count in H[i ..][j ..]. Four columns at once, sums in registers.
+template <class Rows>
+inline void gram_of(const Matrix& B, long n, const Matrix& H, Rows&& for_rows) {
     const long end = padded(n);
     for (long i = 0; i < n; i += lanes) {
         long j = block_of(i);  // the upper half is enough
         const auto block = [&](auto wide) {
             constexpr int w = decltype(wide)::value;
             Pack::Vector total[lanes][w] = {};
-            for (long k = 0; k < rows; ++k) {
+            for_rows(i, j, w, [&](long k) {
                 const double* b = B[k];
                 for (int c = 0; c < w; ++c) {
                     const Pack::Vector x = load(b + j + c * lanes);
                     for (int r = 0; r < lanes; ++r) total[r][c] += b[i + r] * x;
                 }
-            }
+            });
             for (int r = 0; r < lanes; ++r)
                 for (int c = 0; c < w; ++c) store(H[i + r] + j + c * lanes, total[r][c]);
             j += w * lanes;
@@ -280,6 +303,29 @@ inline double reflector(const double* x, long k, long end, double* v, double& le
         while (j + 2 * lanes <= end) block(std::integral_constant<int, 2>{});
         if (j < end) block(std::integral_constant<int, 1>{});
     }
+}
+[[gnu::noinline]] inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
+    gram_of(B, n, H, [&](long, long, int, auto&& row) {
+        for (long k = 0; k < rows; ++k) row(k);
+    });
+}
+
+constexpr long most_sparse_rows = 64;
+
+// The same for up to 64 rows, most of whose blocks of columns are zero, as those of frames at the ends of a tree's
+// branches. `used` is scratch memory of a number for each block.
+[[gnu::noinline]] inline void gram_sparse(const Matrix& B, long rows, long n, const Matrix& H, std::uint64_t* used) {
+    for (long j = 0; j < n; j += lanes) {
+        used[j / lanes] = 0;
+        for (long k = 0; k < rows; ++k) {
+            used[j / lanes] |= static_cast<std::uint64_t>(any_nonzero(load(B[k] + j))) << k;
+        }
+    }
+    gram_of(B, n, H, [&](long i, long j, int wide, auto&& row) {
+        std::uint64_t both = used[j / lanes];
+        for (int c = 1; c < wide; ++c) both |= used[j / lanes + c];
+        for (both &= used[i / lanes]; both != 0; both &= both - 1) row(__builtin_ctzll(both));
+    });
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

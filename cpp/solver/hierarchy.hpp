@@ -32,7 +32,7 @@ class Hierarchy {
     static long words(long n, long rows, long constraints, long slacks) {
         const long most = rows + n;
         return Memory::words(most, n) + Memory::words(padded(n), n) + Elimination::words(most, n) +
-               NullSpace::words(n, most) + 3 * padded(most) + 4 * padded(n) + 2 * padded(n + slacks) +
+               NullSpace::words(n, most) + 3 * padded(most) + 7 * padded(n) + 2 * padded(n + slacks) +
                ActiveSet<Constraints>::words(n + slacks, constraints);
     }
     void take(Memory& memory, long n, long rows, long constraints, long slacks) {
@@ -42,7 +42,8 @@ class Hierarchy {
         elimination_.take(memory, most, n);
         basis_.take(memory, n, most);
         for (double** v : {&residual_, &squared_norm_, &error_}) *v = memory.take(most);
-        for (double** v : {&y_, &step_, &rotated_, &inverse_}) *v = memory.take(n);
+        for (double** v : {&y_, &step_, &rotated_, &inverse_, &single_, &single_residual_}) *v = memory.take(n);
+        blocks_ = reinterpret_cast<std::uint64_t*>(memory.take(n));
         for (double** v : {&x_, &candidate_}) {  // slack variables stay zero
             *v = memory.take(n + slacks);
             clear_row(*v, padded(n + slacks));
@@ -67,7 +68,7 @@ class Hierarchy {
 
     // Imposes A x = b on all later levels, in the least-squares sense and regardless of the constraints.
     void add_equalities(const Matrix& A, const double* b, long rows, double rank_tolerance) {
-        const long m = project({A, const_cast<double*>(b), rows});
+        const long m = project({A, const_cast<double*>(b), rows}, false);
         elimination_.reduce(B_, m, used_, squared_norm_, rank_tolerance);
         if (!elimination_.substitute(residual_, y_)) least_squares(m, elimination_.rank, 0);
         propose(true);
@@ -79,9 +80,9 @@ class Hierarchy {
     // directions on which it does not depend; after the last one there are none. False if a constraint cannot be met.
     [[gnu::noinline]] bool minimise(const Objective& objective, const LevelSettings& settings, bool last,
                                     const Constraints& constraints, bool best_effort) {
-        const long m = project(objective);
         // few rows depend on few directions, which are worth finding even for the last level
-        const bool all = last && 2 * m >= basis_.dimension();
+        const bool all = last && 2 * rows_of(objective) >= basis_.dimension();
+        const long m = project(objective, all);
         if (!all) elimination_.reduce(B_, m, used_, squared_norm_, settings.rank_tolerance);
         const long rank = all ? basis_.dimension() : elimination_.rank;
         least_squares(m, rank, settings.damping);
@@ -125,10 +126,20 @@ class Hierarchy {
     }
 
   private:
-    // Computes B = A N and the residual of b; returns the number of rows.
-    long project(const Objective& objective) {
+    long rows_of(const Objective& objective) const {
+        long m = objective.rows;
+        for (long i = 0; objective.diagonal && i < n_; ++i) m += objective.scale[i] != 0;
+        return m;
+    }
+
+    // Computes B = A N and the residual of b; returns the number of rows. For `all` directions, rows of single
+    // variables that are directions of their own are kept apart, as they need no products.
+    long project(const Objective& objective, bool all) {
         const long end = padded(n_);
-        used_ = basis_.touch(objective.A, objective.rows, objective.diagonal ? objective.scale : nullptr);
+        clear_row(single_, end);
+        clear_row(single_residual_, end);
+        used_ = all ? basis_.dimension()
+                    : basis_.touch(objective.A, objective.rows, objective.diagonal ? objective.scale : nullptr);
         basis_.project(objective.A, objective.rows, used_, B_);
         const double* known = objective.squared_norm;
         for (long i = 0; i < objective.rows; ++i) {
@@ -139,6 +150,10 @@ class Hierarchy {
         for (long i = 0; objective.diagonal && i < n_; ++i) {
             const double s = objective.scale[i];
             if (s == 0) continue;
+            if (const long k = all ? basis_.direction_of(i) : -1; k >= 0) {
+                single_[k] = s, single_residual_[k] = objective.offset[i] - s * x_[i];
+                continue;
+            }
             basis_.project(i, s, B_[m]);
             squared_norm_[m] = s * s;
             residual_[m++] = objective.offset[i] - s * x_[i];
@@ -146,11 +161,15 @@ class Hierarchy {
         return m;
     }
 
-    // y minimises |B y - residual|^2 + damping |y|^2 over the first n columns of B. Leaves Cholesky's factor of the
-    // normal equations in H.
+    // y minimises |B y - residual|^2 + damping |y|^2, with the rows kept apart, over the first n columns of B. Leaves
+    // Cholesky's factor of the normal equations in H.
     void least_squares(long m, long n, double damping) {
         const long end = padded(n);
-        gram(B_, m, n, H_);
+        if (basis_.untouched() && m <= most_sparse_rows)
+            gram_sparse(B_, m, n, H_, blocks_);
+        else
+            gram(B_, m, n, H_);
+        for (long j = 0; j < n; ++j) H_[j][j] += single_[j] * single_[j];
         double largest = 0;
         for (long j = 0; j < n; ++j)
             if (H_[j][j] > largest) largest = H_[j][j];
@@ -158,6 +177,7 @@ class Hierarchy {
         for (long j = 0; j < n; ++j) H_[j][j] += damping + 1e-14 * largest;
         factor_symmetric(H_, n, inverse_);
         combine(B_, 0, m, residual_, end, y_);
+        for (long j = 0; j < n; ++j) y_[j] += single_[j] * single_residual_[j];
         solve_symmetric(H_, n, inverse_, y_);
         double least = largest;
         for (long j = 0; j < n; ++j)
@@ -168,6 +188,7 @@ class Hierarchy {
         multiply(B_, m, y_, end, error_);
         for (long i = 0; i < m; ++i) error_[i] = residual_[i] - error_[i];
         combine(B_, 0, m, error_, end, step_);
+        for (long j = 0; j < n; ++j) step_[j] += single_[j] * (single_residual_[j] - single_[j] * y_[j]);
         add(-damping, y_, step_, 0, end);
         solve_symmetric(H_, n, inverse_, step_);
         add(1, step_, y_, 0, end);
@@ -213,6 +234,8 @@ class Hierarchy {
     Matrix B_, H_;
     double *residual_, *squared_norm_, *error_;
     double *x_, *candidate_, *y_, *step_, *rotated_, *inverse_;
+    double *single_, *single_residual_;  // rows kept apart, by direction: their coefficient, and residual
+    std::uint64_t* blocks_;              // scratch memory
     ActiveSet<Constraints> set_;
 };
 

@@ -30,6 +30,12 @@ class NullSpace {
         for (long k = 0; k < n_; ++k) at_[k] = place_[k] = static_cast<int>(k);
     }
     long dimension() const { return columns_ + n_ - rows_; }
+    bool untouched() const { return rows_ == 0; }
+    // The direction that is a variable alone, or -1 if levels have mixed it with others.
+    long direction_of(long variable) const {
+        const long k = place_[variable];
+        return k < rows_ ? -1 : columns_ + k - rows_;
+    }
 
     // Moves the untouched variables on which A, or `scale` of single variables, depends before the others; returns how
     // many directions, from the first, the two depend on.
@@ -135,6 +141,11 @@ class NullSpace {
   private:
     // B[i][column...] = A[i] at the variables of positions `first` to `last`; four rows share each index.
     void gather(const Matrix& A, long rows, long first, long last, const Matrix& B, long column) const {
+        if (natural_) {
+            for (long i = 0; i < rows && last > first; ++i)
+                memcpy(B[i] + column, A[i] + first, sizeof(double) * static_cast<std::size_t>(last - first));
+            return;
+        }
         long i = 0;
         const auto block = [&](auto height) {
             constexpr int h = decltype(height)::value;
