@@ -43,16 +43,6 @@ inline double sum(Pack::Vector v) {
 #endif
 }
 
-inline bool any_nonzero(Pack::Vector v) {
-#if KINODYN_LANES == 4 && defined(__AVX__)
-    return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)v, _mm256_setzero_pd(), _CMP_NEQ_UQ)) != 0;
-#else
-    bool any = false;
-    for (int i = 0; i < lanes; ++i) any |= v[i] != 0;
-    return any;
-#endif
-}
-
 // Calls f(0), ..., f(n - 1) with compile-time numbers, so that arrays that f indexes by them stay in registers.
 template <class F, int... i>
 inline void call_each(F&& f, std::integer_sequence<int, i...>) {
@@ -267,16 +257,29 @@ template <bool subtract = false, bool transposed = false>
 }
 
 // Computes the reflector I - tau v v^T that maps x[k ..] to its length on element k. Writes v (zero before k) and
-// returns tau; `length` takes the signed length.
+// returns tau; `length` takes the signed length. Elements are selected in registers: a pack that has just been stored
+// in parts would have to wait for them.
 inline double reflector(const double* x, long k, long end, double* v, double& length) {
     const long begin = block_of(k);
-    memcpy(v + begin, x + begin, sizeof(double) * static_cast<std::size_t>(end - begin));
-    for (long j = begin; j < k; ++j) v[j] = 0;
-    const double norm = __builtin_sqrt(dot(v, v, begin, end));
-    length = v[k] > 0 ? -norm : norm;  // sign opposite to x, to avoid cancellation
+    Pack::Vector lane, first = load(x + begin), even, odd = {};
+    for (int i = 0; i < lanes; ++i) lane[i] = i;
+    const Pack::Vector own_lane = Pack::Vector{} + static_cast<double>(k - begin);
+    first = lane < own_lane ? Pack::Vector{} : first;
+    even = first * first;
+    for (long j = begin + lanes; j < end; j += 2 * lanes) {
+        const Pack::Vector a = load(x + j);
+        store(v + j, a);
+        odd += a * a;
+        if (j + lanes == end) break;
+        const Pack::Vector b = load(x + j + lanes);
+        store(v + j + lanes, b);
+        even += b * b;
+    }
+    const double own = x[k], norm = __builtin_sqrt(sum(even + odd));
+    length = own > 0 ? -norm : norm;  // sign opposite to x, to avoid cancellation
+    store(v + begin, lane == own_lane ? first - length : first);
     if (norm == 0) return 0;
-    v[k] -= length;
-    return 1 / (norm * (norm + fabs(v[k] + length)));
+    return 1 / (norm * (norm + fabs(own - length + length)));
 }
 
 // H = B^T B over n columns of B; n is any number, columns up to the block's end are zero. for_rows(i, j, f) calls f(k)
@@ -318,7 +321,7 @@ constexpr long most_sparse_rows = 64;
     for (long j = 0; j < n; j += lanes) {
         used[j / lanes] = 0;
         for (long k = 0; k < rows; ++k) {
-            used[j / lanes] |= static_cast<std::uint64_t>(any_nonzero(load(B[k] + j))) << k;
+            used[j / lanes] |= static_cast<std::uint64_t>(any(load(B[k] + j) != 0)) << k;
         }
     }
     gram_of(B, n, H, [&](long i, long j, int wide, auto&& row) {
