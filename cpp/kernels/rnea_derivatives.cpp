@@ -116,7 +116,7 @@ struct AbaDerivatives {
     static long words(const Call& c) {
         const long nv = c.model->nv;
         return BodyMotion<double>::words(*c.model) + Gradient<double>::words(*c.model) + nv * nv + nv +
-               12 * static_cast<long>(c.model->bodies.size());
+               TreeInverse<double>::words(*c.model) + 12 * static_cast<long>(c.model->bodies.size());
     }
 
     template <class T>
@@ -140,7 +140,7 @@ struct AbaDerivatives {
         accelerate(w, m, a);
 
         gradient.template fill<false>(model, m, dq, dv, nullptr);
-        const TreeInverse<T> tree(model, H);
+        const TreeInverse<T> tree(w, H);
         tree.solve_negated(dq, dv);
         tree.invert(inverse);
     }

@@ -2,6 +2,7 @@
 // except in the rows of degrees of freedom on a path to the root with c, which are the ancestors of c and its subtree.
 //
 // Columns are solved for in blocks, so wide that their sums fill the registers: several sums hide the latency of each.
+// The row that a sum has to wait for, the last one before it, comes last in it.
 // One state uses the lanes of packs for neighbouring columns.
 #pragma once
 
@@ -12,8 +13,16 @@ namespace kinodyn::KINODYN_TARGET {
 template <class T>
 class TreeInverse {
   public:
+    static long words(const Model& m) { return 2 * m.nv; }
     // `factor` is M = L^T D L as in world.hpp.
-    TreeInverse(const Model& model, const T* factor) : model_(model), H_(factor), nv_(model.nv) {}
+    TreeInverse(Work<T>& w, const T* factor)
+        : model_(w.model),
+          H_(factor),
+          inverse_(w.take(w.model.nv)),
+          path_(reinterpret_cast<int*>(w.take(w.model.nv))),
+          nv_(w.model.nv) {
+        for (long k = 0; k < nv_; ++k) inverse_[k] = 1.0 / factor[k * (nv_ + 1)];
+    }
 
     // b = -M^-1 b and c = -M^-1 c, matrices with nv columns and the sparsity of the tree.
     void solve_negated(T* b, T* c) const {
@@ -123,10 +132,10 @@ class TreeInverse {
     void reduce_row(const typename B::Matrices& x, long first, long j, long last) const {
         B sum;
         sum.load(x, j * nv_ + first);
+        const long end = model_.dof_end[j] < last ? model_.dof_end[j] : last, begin = j < first ? first : j + 1;
+        for (long i = end - 1; i >= begin; --i) sum.subtract(H_[i * nv_ + j], x, i * nv_ + first);
         for (long i = model_.dof_parent[first]; i > j; i = model_.dof_parent[i])
             sum.subtract(H_[i * nv_ + j], x, i * nv_ + first);
-        const long end = model_.dof_end[j] < last ? model_.dof_end[j] : last;
-        for (long i = j < first ? first : j + 1; i < end; ++i) sum.subtract(H_[i * nv_ + j], x, i * nv_ + first);
         sum.store(x, j * nv_ + first);
     }
 
@@ -134,22 +143,36 @@ class TreeInverse {
     // and those from `last` on are zero, whatever the memory holds.
     template <class B>
     void expand(const typename B::Matrices& x, long first, long row, long last, double sign) const {
+        long depth = path_to(model_.dof_parent[row]);
         for (long i = row; i < nv_; ++i) {
+            while (depth > 0 && path_[depth - 1] != model_.dof_parent[i]) --depth;
             B sum;
             if (i < last) {
                 sum.load(x, i * nv_ + first);
-                sum.scale(sign / H_[i * (nv_ + 1)]);
+                sum.scale(sign * inverse_[i]);
             } else {
                 sum.clear();
             }
-            for (long j = model_.dof_parent[i]; j >= 0; j = model_.dof_parent[j])
-                sum.subtract(H_[i * nv_ + j], x, j * nv_ + first);
+            const T* const factors = H_ + i * nv_;
+            for (const int *j = path_, *const end = path_ + depth; j != end; ++j)
+                sum.subtract(factors[*j], x, *j * nv_ + first);
             sum.store(x, i * nv_ + first);
+            path_[depth++] = static_cast<int>(i);
         }
     }
 
+    // Writes the path from the root to a degree of freedom, which may be -1; returns its length.
+    long path_to(long i) const {
+        long depth = 0;
+        for (long j = i; j >= 0; j = model_.dof_parent[j]) ++depth;
+        for (long j = i, k = depth; j >= 0; j = model_.dof_parent[j]) path_[--k] = static_cast<int>(j);
+        return depth;
+    }
+
     const Model& model_;
-    const T* H_;
+    const T* const H_;
+    T* const inverse_;  // of D
+    int* const path_;
     const long nv_;
 };
 
