@@ -24,7 +24,7 @@ PROTOCOL = (
 WHOLE_BODY = (
     "Time per step [us]: the best of several rounds for each step; first tenth: mean of the first tenth of the steps, "
     "where many joints are at velocity limits. Feet are constraints unless by weight. Errors [mm] after the last step, "
-    "by forward kinematics. Faster: the peer's time over kinodyn's."
+    "by forward kinematics. Faster: the peer's time over kinodyn's for the same problem."
 )
 
 

@@ -119,3 +119,27 @@ def test_postures_of_one_level_are_weighted_against_each_other(person: Any) -> N
     e = np.concatenate([task.weights * task.gain * task.error(robot, q) for task in tasks])
     v = kd.ik.WholeBody(robot, tasks, [], damping=0.0).step(q, 1.0).v
     np.testing.assert_allclose(v, np.linalg.lstsq(J, e, rcond=None)[0], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("frames", [4, 8, 16])
+def test_weighted_frames_of_one_level_with_com_and_posture_are_least_squares(body: Any, frames: int) -> None:
+    """Few rows with many zeros, and more of them than variables; with the posture or without."""
+    robot, rng = body.robot, np.random.default_rng(frames)
+    names = rng.permutation(robot.frame_names)[:frames]
+    for q, goal in zip(body.draw(3, 0.3, rng), body.draw(3, 0.3, rng), strict=True):
+        tasks: list[kd.tasks.Task] = [
+            kd.tasks.FrameTask(name, kd.kinematics.pose(robot, goal, name), weights=rng.choice([1.0, 30.0]))
+            for name in names
+        ]
+        tasks.append(kd.tasks.ComTask(kd.kinematics.com(robot, q) + 0.1 * rng.normal(size=3)))
+        if rng.random() < 0.7:
+            tasks.append(kd.tasks.PostureTask(robot.neutral(), weights=0.1, priority=1))
+        A = np.concatenate([t.row_weights(robot)[:, None] * t.jacobian(robot, q) for t in tasks])
+        b = np.concatenate([t.row_weights(robot) * t.error(robot, q) for t in tasks])
+        damping = 1e-10 * (A**2).sum(axis=1).max()
+        expected = np.linalg.lstsq(
+            np.vstack([A, np.sqrt(damping) * np.eye(robot.nv)]), np.r_[b, np.zeros(robot.nv)], rcond=None
+        )[0]
+        x = kd.ik.WholeBody(robot, tasks, [], damping=0.0).step(q, 1.0).v
+        np.testing.assert_allclose(A @ x, A @ expected, rtol=0, atol=1e-9 * np.linalg.norm(b))
+        np.testing.assert_allclose(x, expected, rtol=0, atol=1e-6 * np.linalg.norm(expected))
