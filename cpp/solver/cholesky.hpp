@@ -137,29 +137,59 @@ inline void factor_rows(const Matrix& H, long k, long end, double* inverse) {
         }
     }
 }
-// U^T U x = x in place.
+// Stores four numbers at once, so that loading them as a pack does not have to wait for four stores.
+inline void store_four(double* x, const double (&v)[4]) {
+    typedef double Four __attribute__((vector_size(32)));
+    const Four all = {v[0], v[1], v[2], v[3]};
+    memcpy(x, &all, sizeof all);
+}
+
+// U^T U x = x in place. Four unknowns at a time, in registers.
 [[gnu::noinline]] inline void solve_symmetric(const Matrix& U, long n, const double* inverse, double* x) {
-    const long end = padded(n);
-    for (long i = 0; i < n; i += 4) {
-        const long last = i + 4 < n ? i + 4 : n, next = padded(last) < end ? padded(last) : end;
-        double found[4] = {};
-        for (long k = i; k < last; ++k) {
-            found[k - i] = x[k] * inverse[k];
-            add(-found[k - i], U[k], x, block_of(k), next);
-        }
-        const double* row[4];
-        for (long r = 0; r < 4; ++r) row[r] = U[i + (r < last - i ? r : 0)];
-        for (long j = next; j < end; j += lanes) {
+    const long end = padded(n), fours = n / 4 * 4;
+    double found[4];
+    for (long i = 0; i < fours; i += 4) {
+        const double* row[4] = {U[i], U[i + 1], U[i + 2], U[i + 3]};
+        unrolled<4>([&](auto r) { found[r] = x[i + r]; });
+        unrolled<4>([&](auto r) {
+            found[r] *= inverse[i + r];
+            unrolled<4>([&](auto s) {
+                if (s > r) found[s] -= found[r] * row[r][i + s];
+            });
+        });
+        for (long j = block_of(i + 4); j < end; j += lanes) {
             Pack::Vector rest = load(x + j);
-            for (int r = 0; r < 4; ++r) rest -= found[r] * load(row[r] + j);
+            unrolled<4>([&](auto r) { rest -= found[r] * load(row[r] + j); });
             store(x + j, rest);
         }
-        for (long k = i; k < last; ++k) x[k] = found[k - i];
+        store_four(x + i, found);
     }
-    for (long i = n - 1; i >= 0; --i) {
-        const double own = x[i];
-        x[i] = 0;
-        x[i] = (own - dot(U[i], x, block_of(i), end)) * inverse[i];
+    for (long i = fours; i < n; ++i) {
+        for (long j = fours; j < i; ++j) x[i] -= U[j][i] * x[j];
+        x[i] *= inverse[i];
+    }
+    for (long i = n - 1; i >= fours; --i) {
+        for (long j = i + 1; j < n; ++j) x[i] -= U[i][j] * x[j];
+        x[i] *= inverse[i];
+    }
+    for (long i = fours - 4; i >= 0; i -= 4) {
+        const double* row[4] = {U[i], U[i + 1], U[i + 2], U[i + 3]};
+        Pack::Vector total[4] = {};
+        unrolled<4>([&](auto r) { found[r] = x[i + r]; });
+        if constexpr (lanes > 4) unrolled<4>([&](auto r) { x[i + r] = 0; });  // in the same block as the next ones
+        for (long j = block_of(i + 4); j < end; j += lanes) {
+            const Pack::Vector known = load(x + j);
+            unrolled<4>([&](auto r) { total[r] += load(row[r] + j) * known; });
+        }
+        unrolled<4>([&](auto r) { found[r] -= sum(total[r]); });
+        unrolled<4>([&](auto below) {
+            constexpr int r = 3 - below;
+            unrolled<4>([&](auto s) {
+                if (s > r) found[r] -= row[r][i + s] * found[s];
+            });
+            found[r] *= inverse[i + r];
+        });
+        store_four(x + i, found);
     }
 }
 
