@@ -362,6 +362,16 @@ def test_motors_compensate_friction_within_their_limits(tmp_path: Path) -> None:
     assert np.abs(torques - desired).max() > 10.0
 
 
+def test_motors_do_not_compensate_friction_and_springs_of_the_free_joint(tmp_path: Path) -> None:
+    def default_joint(spec: mj.MjSpec) -> None:  # as <default><joint .../></default> sets them for all joints
+        for joint in spec.joints:
+            joint.frictionloss, joint.stiffness = 0.5, [0.5, 0.0, 0.0]
+
+    result = walk(written(tmp_path, default_joint), 3.5)
+    assert result.walked, result.reason
+    assert np.abs(result.recording.tau[:, :6]).max() == 0.0
+
+
 @pytest.mark.slow
 def test_joint_friction_does_not_slow_a_walk(tmp_path: Path) -> None:
     result = walk(written(tmp_path, dry_friction), 8.0)

@@ -122,7 +122,8 @@ class WalkingController:
         evaluate_annotations(WalkingController.act, UpperBody.update)
         self._upper_body = upper_body
         friction = self.robot.friction
-        self._effort, self._friction = self.robot.limits.effort, friction if friction.any() else None
+        self._effort, self._friction = self.robot.limits.effort.copy(), friction if friction.any() else None
+        self._effort[:6] = 0.0  # no motor compensates the friction and springs of the free joint, which MJCF allows
         self._own_state: State | None = None
 
     def command(self, velocity: ArrayLike | None, *, at: float = 0.0) -> None:
