@@ -41,7 +41,7 @@ class Knee:
 
 
 def find_knee(robot: Robot, q: Array, foot: str, feet: tuple[str, ...]) -> Knee:
-    """Find the knee of a leg: the joint farthest from both ends of the chain, about an axis across it.
+    """Find the knee of a leg: the joint whose axis is farthest from both ends of the chain, and across it.
 
     Parameters
     ----------
@@ -64,7 +64,8 @@ def find_knee(robot: Robot, q: Array, foot: str, feet: tuple[str, ...]) -> Knee:
     places = np.array([T[:3, 3] for T in poses])
     # about these axes the foot's side of a joint turns while its position grows
     axes = np.array([j.direction * T[:3, :3] @ written[j.info.name].axis for T, j in zip(poses, joints, strict=True)])
-    ends = np.minimum(*(np.linalg.norm(places - places[end], axis=1) for end in (0, -1)))
+    # distances from the axes, not from the joints: a wide hip is far from the first joint, but along its own axis
+    ends = np.minimum(*(np.linalg.norm(np.cross(axes, places - places[end]), axis=1) for end in (0, -1)))
     along = (places[-1] - places[0]) / max(float(np.linalg.norm(places[-1] - places[0])), 1e-9)
     k = int((ends * np.linalg.norm(np.cross(axes, along), axis=1)).argmax())  # an axis along the leg does not bend it
     hip = int(np.abs(axes[:k] @ axes[k]).argmax()) if k else 0
