@@ -166,20 +166,23 @@ def on_six_joints(order: str, *, mass_between: bool = False) -> Description:
     placed = np.eye(4)
     placed[:3, 3] = (0.1, -0.2, 0.9)
     for name in order.split():
-        kind = "prismatic" if name[0] == "t" else "revolute"
-        axis = np.eye(3)["xyz".index(name[1])]
+        kind = {"t": "prismatic", "r": "revolute", "b": "ball"}[name[0]]
+        axis = np.eye(3)["xyz".index(name[1])] if kind != "ball" else np.array([0.0, 0.0, 1.0])
         between = Link(f"after {name}", BODY if mass_between and len(links) == 3 else None)
-        joints.append(Joint(name, kind, links[-1].name, between.name, placed, axis, reference=0.3))  # type: ignore[arg-type]
+        reference = 0.3 if kind != "ball" else 0.0
+        joints.append(Joint(name, kind, links[-1].name, between.name, placed, axis, reference))  # type: ignore[arg-type]
         links.append(between)
         placed = np.eye(4)
     links[-1] = Link("trunk", BODY)
     joints[-1] = replace(joints[-1], child="trunk")
-    states = {"stand": {name: (0.1 * k,) for k, name in enumerate(order.split())}, "other": {}}
+    turned = (0.5, -0.5, 0.1, 0.7)
+    stand = {name: (0.1 * k,) if name[0] != "b" else turned for k, name in enumerate(order.split())}
+    states: dict[str, dict[str, tuple[float, ...]]] = {"stand": stand, "other": {}}
     return Description("scene", tuple(links), tuple(joints), configurations=states)
 
 
-@pytest.mark.parametrize("order", ["tx ty tz rz rx ry", "ry tx rz tz rx ty"])
-def test_three_slides_and_three_hinges_are_a_floating_base(order: str) -> None:
+@pytest.mark.parametrize("order", ["tx ty tz rz rx ry", "ry tx rz tz rx ty", "tx ty tz ba", "ty ba tx tz"])
+def test_three_slides_and_three_hinges_or_a_ball_are_a_floating_base(order: str) -> None:
     scene = on_six_joints(order)
     assert with_base(scene).joints == scene.joints
     floating = with_base(scene, "floating")

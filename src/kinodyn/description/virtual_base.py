@@ -1,4 +1,4 @@
-"""Six scalar joints in place of a floating joint, as models from OpenSim and many training environments have them."""
+"""Several joints in place of a floating joint, as models from OpenSim and many training environments have them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description, Joint, Link
-from kinodyn.spatial import as_quaternion, from_angle_axis, pose
+from kinodyn.spatial import as_quaternion, from_angle_axis, from_quaternion, pose
 
 TRANSLATIONS = ("prismatic",)
 ROTATIONS = ("revolute", "continuous")
+BALL = "ball"  # three rotations in one
 MIN_INDEPENDENCE = 1e-6  # least singular value of three unit axes that are linearly independent
 
 
@@ -29,8 +30,8 @@ def virtual_base(description: Description, root: Link) -> tuple[Joint, ...]:
     Returns
     -------
     joints : tuple of Joint
-        From the root on: three prismatic and three revolute joints with linearly independent axes, in any order, and
-        fixed joints, through links without mass. Empty if there are none.
+        From the root on: three prismatic and three revolute joints with linearly independent axes, or a ball joint in
+        place of the latter, in any order, and fixed joints, through links without mass. Empty if there are none.
     """
     below: dict[str, list[Joint]] = {}
     for joint in description.joints:
@@ -42,7 +43,7 @@ def virtual_base(description: Description, root: Link) -> tuple[Joint, ...]:
         moving = below.get(link.name, [])
         if link is root:  # beside the robot: a floor or a table, balls
             moving = [joint for joint in moving if joint.kind not in ("fixed", "floating")] or moving
-        if len(moving) != 1 or moving[0].kind not in (*TRANSLATIONS, *ROTATIONS, "fixed") or moving[0].mimic:
+        if len(moving) != 1 or moving[0].kind not in (*TRANSLATIONS, *ROTATIONS, BALL, "fixed") or moving[0].mimic:
             return ()
         chain += moving
         link = links[moving[0].child]
@@ -94,7 +95,7 @@ def _moves_freely(chain: Sequence[Joint]) -> bool:
     for joint in chain:
         R = R @ joint.T_parent_child[:3, :3]
         if joint.kind != "fixed":
-            axes[joint.kind in TRANSLATIONS].append(R @ joint.axis)
+            axes[joint.kind in TRANSLATIONS] += list(R.T) if joint.kind == BALL else [R @ joint.axis]
     return all(len(found) == 3 and _independent(found) for found in axes.values())
 
 
@@ -111,13 +112,15 @@ def _with_pose(
         return dict(positions)
     T = np.eye(4)
     for joint in chain:
-        T = T @ joint.T_parent_child @ _motion(joint, positions.get(joint.name, (joint.reference,))[0])
+        T = T @ joint.T_parent_child @ _motion(joint, positions.get(joint.name))
     return {name: (*map(float, T[:3, 3]), *map(float, as_quaternion(T[:3, :3]))), **others}
 
 
-def _motion(joint: Joint, position: float) -> Array:
+def _motion(joint: Joint, position: tuple[float, ...] | None) -> Array:
+    if position is None:
+        return np.eye(4)
     if joint.kind in TRANSLATIONS:
-        return pose((position - joint.reference) * joint.axis)
+        return pose((position[0] - joint.reference) * joint.axis)
     if joint.kind in ROTATIONS:
-        return pose(rotation=from_angle_axis(position - joint.reference, joint.axis))
-    return np.eye(4)
+        return pose(rotation=from_angle_axis(position[0] - joint.reference, joint.axis))
+    return pose(rotation=from_quaternion(position)) if joint.kind == BALL else np.eye(4)
