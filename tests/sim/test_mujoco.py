@@ -12,6 +12,7 @@ import pytest
 import trimesh
 
 import kinodyn as kd
+from kinodyn.description.base import with_base
 from kinodyn.description.types import Description, Inertia, Joint, Link, Mimic, Shape
 from kinodyn.sim import MujocoSimulator, simulate, to_mjcf, to_mujoco
 
@@ -143,11 +144,18 @@ def test_links_in_contact_are_recorded_without_frames(block: kd.Robot) -> None:
     np.testing.assert_allclose(recording.forces["block"][-1, 2], 2 * 9.81, rtol=0.02)
 
 
-def box_robot() -> kd.Robot:
+def test_a_moving_link_may_be_called_world() -> None:
+    """MuJoCo has a body of that name; files have such links, and a floating base then gets the root `universe`."""
+    robot = box_robot("world")
+    assert to_mujoco(robot).body("world_link").mass == 2.0
+    recording = simulate(robot, None, 0.5, q0=[0.0, 0.0, 0.12, 0.0, 0.0, 0.0, 1.0], engine="mujoco")
+    assert set(recording.forces) == {"world"}
+
+
+def box_robot(name: str = "block") -> kd.Robot:
     shape = Shape("box", (0.4, 0.3, 0.2), np.eye(4))
-    link = Link("block", Inertia(2.0, np.zeros(3), np.diag([0.1, 0.2, 0.25])), collisions=(shape,))
-    joint = Joint("free", "floating", "world", "block")
-    return kd.Robot(Description("box", (Link("world"), link), (joint,), base="floating"))
+    link = Link(name, Inertia(2.0, np.zeros(3), np.diag([0.1, 0.2, 0.25])), collisions=(shape,))
+    return kd.Robot(with_base(Description("box", (link,), ()), "floating"))
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])

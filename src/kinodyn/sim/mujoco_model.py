@@ -12,6 +12,7 @@ import numpy as np
 from kinodyn import dynamics
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.description.free_name import free_name
 from kinodyn.description.types import Description, Joint, Shape
 from kinodyn.errors import InputError
 from kinodyn.model.chain import leaders
@@ -33,10 +34,11 @@ _IMU = "imu"
 def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
     """Export a robot, whatever file it was read from, to a MuJoCo model.
 
-    Each moving link becomes a body of the same name; links fixed to it are merged into it. Joints keep their names and
-    order: `kd.convert.mujoco(robot, model)` converts states. A joint with one coordinate gets a motor of its name with
-    its effort limit; a mimic joint becomes an equality constraint. Adjacent links do not collide, nor do the pairs
-    that the description excludes. Every frame becomes a site of its name.
+    Each moving link becomes a body of the same name, `world_link` if that is `world`, which MuJoCo has itself; links
+    fixed to it are merged into it. Joints keep their names and order: `kd.convert.mujoco(robot, model)` converts
+    states. A joint with one coordinate gets a motor of its name with its effort limit; a mimic joint becomes an equality
+    constraint. Adjacent links do not collide, nor do the pairs that the description excludes. Every frame becomes a
+    site of its name.
 
     Parameters
     ----------
@@ -171,11 +173,16 @@ def _add_bodies(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> dict
             if joint.parent != root:
                 raise InputError(f"joint {joint.name!r} floats on a link; MuJoCo allows free joints in the world only")
             parent = spec.worldbody
-        body = parent.add_body(name=joint.child, **placed(T))
+        body = parent.add_body(name=body_name(description, joint.child), **placed(T))
         _set_inertia(body, inertias[joint.child] * settings.mass_scale)
         _add_joint(body, robot, written[joint.name], settings)
         bodies[joint.child] = (body, np.eye(4))
     return bodies
+
+
+def body_name(description: Description, link: str) -> str:
+    """Return the name of the body of a moving link: that of the link, unless it is that of MuJoCo's own root."""
+    return link if link != "world" else free_name("world_link", {other.name for other in description.links})
 
 
 def _depth_first(description: Description, root: str) -> list[Joint]:

@@ -19,6 +19,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.mujoco_build import FootContacts, simulated_model
+from kinodyn.sim.mujoco_model import body_name
 from kinodyn.sim.mujoco_settings import settings_of
 from kinodyn.sim.mujoco_state import ContactWrenches, StateReader
 from kinodyn.sim.protocol import Diverged, Simulator
@@ -176,7 +177,9 @@ class MujocoSimulator(Simulator):
         contacts = ContactWrenches(model, data)
         if self._sites is None:
             touching = sorted({int(body) for body in contacts.bodies.ravel() if body > 0})
-            names, bodies = [model.body(body).name for body in touching], np.array(touching, dtype=int)
+            links = {body_name(self.robot.description, "world"): "world"}
+            names = [links.get(model.body(body).name, model.body(body).name) for body in touching]
+            bodies = np.array(touching, dtype=int)
             origins = data.xpos[bodies]
         else:
             names, bodies = list(self._frames), model.body_weldid[model.site_bodyid[self._sites]]

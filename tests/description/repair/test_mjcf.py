@@ -82,6 +82,11 @@ def test_a_sound_file_stays_the_same(tmp_path: Path):
     assert report.repaired == SOUND
 
 
+def test_flags_named_like_quantities_are_words(tmp_path: Path):
+    text = SOUND.replace("<asset>", '<option><flag frictionloss="disable"/></option>\n  <asset>', 1)
+    assert kd.check(_file(tmp_path, text)).findings == ()
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_with_its_line_and_repaired(tmp_path: Path, fault: str):
     old, new, line, repair = FAULTS[fault]

@@ -63,7 +63,8 @@ def nodes(root: Node) -> Iterator[tuple[Node, str]]:
 def repair_values(findings: Findings) -> None:
     """Repair numbers, ranges, axes and inertias, in the elements themselves and in defaults."""
     for node, section in list(nodes(findings.document.root)):
-        _repair_numbers(findings, node)
+        if node.tag != "flag":  # its attributes are words, also that of friction loss
+            _repair_numbers(findings, node)
         if node.tag == "joint" and section in ("worldbody", "default"):
             _repair_axis(findings, node)
         if node.tag == "inertial":
