@@ -39,11 +39,11 @@ def with_base(description: Description, base: Base | None = None) -> Description
         A valid description.
     base
         "floating": the robot moves freely in the world; unless it already does, a floating joint `root_joint` is added:
-        in place of the fixed joint between a massless root `world` and the robot, in place of three prismatic joints and
-        three revolute ones or a ball that move it freely (`virtual_base`), or from a new link `world` (`universe` if
-        that name is taken) to the old root. An origin of the floating joint is moved into its coordinates: they are the
-        pose of the base in the world. "fixed": floating joints from a massless root to the robot become fixed. None: as
-        in the description.
+        in place of the fixed joint between a massless root `world` and the robot, in place of three prismatic joints
+        and three revolute ones or a ball that move it freely (`virtual_base`), or from a new link `world` (`universe`
+        if that name is taken) to the old root. An origin of the floating joint is moved into its coordinates: they are
+        the pose of the base in the world. "fixed": floating joints from a massless root to the robot become fixed.
+        None: as in the description.
 
     Returns
     -------

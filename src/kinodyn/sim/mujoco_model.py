@@ -36,9 +36,9 @@ def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
 
     Each moving link becomes a body of the same name, `world_link` if that is `world`, which MuJoCo has itself; links
     fixed to it are merged into it. Joints keep their names and order: `kd.convert.mujoco(robot, model)` converts
-    states. A joint with one coordinate gets a motor of its name with its effort limit; a mimic joint becomes an equality
-    constraint. Adjacent links do not collide, nor do the pairs that the description excludes. Every frame becomes a
-    site of its name.
+    states. A joint with one coordinate gets a motor of its name with its effort limit; a mimic joint becomes an
+    equality constraint. Adjacent links do not collide, nor do the pairs that the description excludes. Every frame
+    becomes a site of its name.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from kinodyn.balance.foot import Foot
 from kinodyn.balance.knees import Knee, find_knee
 from kinodyn.balance.legs import find_legs
 from kinodyn.balance.lipm import natural_frequency
-from kinodyn.balance.standing_links import MIN_JOINTS, Legs
+from kinodyn.balance.standing_links import Legs
 from kinodyn.checks import number, numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError, KinodynError
@@ -28,12 +28,12 @@ from kinodyn.spatial import rot_y, rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
 from kinodyn.walking.completion import completed
 from kinodyn.walking.leg_control import free_rotation
+from kinodyn.walking.leg_requirements import require_gravity_downwards, require_joints, require_knee
 
 SIDES = ("left", "right")
 ANKLE_FRACTION = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
 STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
 PARALLEL = 1e-9  # 1 - cosine of the angle within which an axis counts as vertical
-MIN_RANGE = 0.02  # [rad or m] of a joint that counts as moving
 
 
 def opposite(side: str) -> str:
@@ -106,6 +106,7 @@ class Biped:
         """
         if not isinstance(leg_extension, int | float | np.number) or not 0.5 <= leg_extension < 1:
             raise InputError(f"leg_extension must be at least 0.5 and below 1, got {leg_extension!r}")
+        require_gravity_downwards(robot)
         robot = completed(robot)
         left, right = biped_feet(robot)
         legs = [_Leg(robot, foot) for foot in (left, right)]
@@ -236,7 +237,7 @@ class _Leg:
         legs = find_legs(robot)
         link = next(link for link in legs.feet if foot.frame in (link, *_on(robot, legs, link)))
         self.joints = [joint.info for joint in legs.limbs[link]]
-        _require_joints(robot, foot, self.joints)
+        require_joints(robot, foot, self.joints)
         self.knee = find_knee(robot, legs.q, link, legs.feet)
         places = {joint.child: legs.pose[joint.child][:3, 3] for joint in self.joints}
         knee, hip = places[self.knee.joint.child], places[self.knee.hip]
@@ -244,6 +245,7 @@ class _Leg:
         self.hip = np.array([hip[0], np.mean(above, axis=0)[1], hip[2]])
         self.ankle = places[self.knee.ankle]
         self.length = float(np.linalg.norm(knee - hip) + np.linalg.norm(self.ankle - knee))
+        require_knee(robot, foot, self.knee, (hip, knee, self.ankle))
         bent = legs.q.copy()
         self.bend(bent, 0.95)
         level = bent.copy()
@@ -301,30 +303,6 @@ def _on(robot: Robot, legs: Legs, link: str) -> list[str]:
     """List the frames on a moving link."""
     links = {link, *legs.carried[link]}
     return [*legs.carried[link], *(frame.name for frame in robot.description.frames if frame.link in links)]
-
-
-def _require_joints(robot: Robot, foot: Foot, joints: list[JointInfo]) -> None:
-    """Raise KinodynError unless a leg has enough joints that move and have a motor."""
-    limits = robot.limits
-    able = [
-        joint
-        for joint in joints
-        if joint.mimic is None
-        and joint.q.stop - joint.q.start == 1
-        and limits.upper[joint.q.start] - limits.lower[joint.q.start] > MIN_RANGE
-    ]
-    if len(able) < MIN_JOINTS:
-        listed = ", ".join(joint.name for joint in able) or "none"
-        raise KinodynError(
-            f"the {foot.side} leg of {robot.name!r} has {len(able)} joints of its own that move ({listed}); "
-            f"{MIN_JOINTS} are needed to put a foot down flat"
-        )
-    passive = [joint.name for joint in joints if joint.mimic is None and not limits.effort[joint.v.start] > 0]
-    if passive:
-        raise KinodynError(
-            f"the {foot.side} leg of {robot.name!r} has joints without a motor ({', '.join(passive)}): their effort "
-            "limit is 0; walking needs torques at every joint of the legs"
-        )
 
 
 def _min_width(left: Foot, right: Foot) -> float:

@@ -19,6 +19,7 @@ MIN_CONTROL = 0.02  # least singular value of the leg's Jacobian, in leg lengths
 # whose roll follows from bent knees only, 0.15.
 MIN_LEVEL_CONTROL = 0.25
 AXES = ("roll", "pitch", "yaw")
+PITCH_REASON = "the pitch of the foot; hip, knee and ankle must each have a joint about a pitch axis"
 
 
 def free_rotation(
@@ -46,7 +47,7 @@ def free_rotation(
         raise KinodynError(
             f"the {foot.side} leg of {robot.name!r} cannot keep its foot level: its joints "
             f"({', '.join(joint.name for joint in joints)}) do not control "
-            f"{'the pitch of the foot' if free == 'pitch' else 'its position and two of its rotations'}"
+            f"{PITCH_REASON if free == 'pitch' else 'its position and two of its rotations'}"
         )
     return "roll" if free == "roll" else "yaw"
 
