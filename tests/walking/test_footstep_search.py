@@ -11,7 +11,7 @@ import pytest
 import kinodyn as kd
 from kinodyn.errors import InputError
 from kinodyn.terrain import FootholdRules, HeightMap, SoleOutline, footholds
-from kinodyn.walking import Biped, Footstep, StepLimits, TerrainLimits, plan_footsteps, standing_feet
+from kinodyn.walking import Biped, Footstep, StepLimits, TerrainLimits, footstep_search, plan_footsteps, standing_feet
 from kinodyn.walking.footstep_search import COSTS, lattice_spacing, level_costs, step_actions
 
 
@@ -179,13 +179,23 @@ def test_goals_that_cannot_be_reached_are_refused_with_the_reason(
     shapes = [kd.contact.Plane(), kd.terrain.Box.standing(1.8, 0.0, (1.0, 4.0, 0.6), 0.5)]
     cases = [
         (kd.terrain.flat().map(region=region), (50.0, 0.0, 0.0), "off the map"),
-        (HeightMap(ditch, cell=0.01, origin=(-0.5, -0.8)), (2.5, 0.0, 0.0), "no footsteps lead to the goal"),
+        (HeightMap(ditch, cell=0.01, origin=(-0.5, -0.8)), (2.5, 0.0, 0.0), "degrees exist: a gap"),
         (HeightMap(ditch, cell=0.01, origin=(-0.5, -0.8)), (1.35, 0.0, 0.0), "no ground supports both feet"),
         (kd.terrain.Terrain(shapes).map(region=region), (1.8, 0.0, 0.0), "m up or down"),
     ]
     for ground, goal, words in cases:
         plan = plan_footsteps(body, ground, goal, limits=limits, terrain_limits=heights)
         assert plan.status == "unreachable" and words in plan.reason and plan.steps == ()
+
+
+def test_a_search_that_ends_early_tells_the_limits_of_the_steps(
+    body: Biped, limits: StepLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(footstep_search, "MAX_EFFORT", 2)
+    plan = plan_footsteps(body, kd.terrain.stairs(0.1, 0.3, 3).map(), (1.8, 0.0, 0.0), limits=limits)
+    assert plan.status == "budget"
+    assert f"with steps of up to {limits.forward:.3g} m" in plan.reason
+    assert plan.reason.endswith("were found in 2 entries of the queue")
 
 
 def test_invalid_arguments_are_rejected(body: Biped) -> None:

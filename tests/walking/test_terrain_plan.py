@@ -138,7 +138,7 @@ def test_wrong_requests_are_refused_before_the_walk() -> None:
         walk(robot, terrain="slope:5", goal=(90.0, 0.0, 0.0))
     with pytest.raises(InputError, match="give a goal"):
         walk(robot, (0.3, 0.0, 0.2), terrain="slope:5")
-    with pytest.raises(InputError, match="no footsteps lead"):
+    with pytest.raises(InputError, match="no footsteps to the goal .* exist"):
         walk(robot, terrain="stairs:0.6,0.3,3", goal=(1.5, 0.0, 0.0))
     with pytest.raises(InputError, match="cannot stand at its start"):
         walk(robot, terrain=kd.terrain.Terrain([kd.contact.Plane(normal=(1.0, 0.0, 1.0))]))

@@ -191,7 +191,7 @@ def plan_footsteps(
     effort_spent = (found.expanded, found.states)
     if len(found.steps) == 0:
         if not found.exhausted:
-            reason = f"no path was found within {MAX_EFFORT} entries of the queue and {found.states} poses of the feet"
+            reason = f"{problem.no_footsteps(target)} were found in {MAX_EFFORT} entries of the queue"
             return problem.without_steps("budget", reason, target, seconds, *effort_spent)
         return problem.without_steps("unreachable", problem.obstruction(target), target, seconds, *effort_spent)
     return FootstepPlan(
@@ -342,12 +342,16 @@ class _Problem:
 
     def obstruction(self, goal: Array) -> str:
         """Explain what separates start and goal, when the search has visited all that can be reached."""
+        return f"{self.no_footsteps(goal)} exist: a gap, a step or an obstacle in between cannot be passed"
+
+    def no_footsteps(self, goal: Array) -> str:
+        """Begin a sentence about footsteps to a goal that do not exist or were not found, with their limits."""
         limits, heights = self.limits, self.heights
         step = float(np.hypot(limits.forward, limits.width))
         return (
-            f"no footsteps lead to the goal {np.round(goal[:2], 3).tolist()}: with steps of up to "
-            f"{limits.forward:.3g} m ({step:.3g} m from foot to foot), {heights.max_rise:.3g} m up or down and "
-            f"{heights.rules.max_tilt_deg:g} degrees, a gap, a step or an obstacle in between cannot be passed"
+            f"no footsteps to the goal {np.round(goal[:2], 3).tolist()} with steps of up to {limits.forward:.3g} m "
+            f"({step:.3g} m from foot to foot), {heights.max_rise:.3g} m up or down and "
+            f"{heights.rules.max_tilt_deg:g} degrees"
         )
 
     def without_steps(
