@@ -12,6 +12,8 @@ from kinodyn.balance.limbs import limb, limb_root
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
+PARALLEL = 0.1  # difference of cosines of axes that count as equally parallel: those of hips are often inclined
+
 
 @dataclass(frozen=True)
 class Knee:
@@ -21,7 +23,7 @@ class Knee:
     ----------
     joint : JointInfo
     hip : str
-        Link of the joint at the hip whose axis is most parallel to the knee's.
+        Link of the joint at the hip whose axis is most parallel to the knee's, the first of several.
     ankle : str
         Link of the last joint.
     straight : float
@@ -68,7 +70,8 @@ def find_knee(robot: Robot, q: Array, foot: str, feet: tuple[str, ...]) -> Knee:
     ends = np.minimum(*(np.linalg.norm(np.cross(axes, places - places[end]), axis=1) for end in (0, -1)))
     along = (places[-1] - places[0]) / max(float(np.linalg.norm(places[-1] - places[0])), 1e-9)
     k = int((ends * np.linalg.norm(np.cross(axes, along), axis=1)).argmax())  # an axis along the leg does not bend it
-    hip = int(np.abs(axes[:k] @ axes[k]).argmax()) if k else 0
+    parallel = np.abs(axes[:k] @ axes[k])
+    hip = int(np.flatnonzero(parallel > parallel.max() - PARALLEL)[0]) if k else 0  # the first: thighs may bend too
     joint, axis = joints[k].info, axes[k]
     thigh, shank = (_across(places[end] - places[k], axis) for end in (hip, -1))
     align = float(np.arctan2(axis @ np.cross(shank, -thigh), shank @ -thigh))
