@@ -83,11 +83,24 @@ def test_unfinished_comments_are_read_in_linear_time() -> None:
         parse_mjcf("<mujoco>" + "<!--" * 20_000)
 
 
-@pytest.mark.parametrize("element", ['<body quat="inf 0 0 0">{}</body>', '<geom size="1" quat="inf 1 0 0"/>'])
-def test_a_rotation_that_is_not_finite_is_a_description_error(element: str, tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize("quat", ["inf 0 0 0", "inf 1 0 0", "1e300 1e300 0 0"])  # the norm of the last overflows
+@pytest.mark.parametrize("element", ['<body quat="QUAT">{}</body>', '<geom size="1" quat="QUAT"/>', '<site quat="QUAT"/>'])
+def test_a_rotation_that_is_not_finite_is_a_description_error(
+    element: str, quat: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)  # MuJoCo writes a log of its own into the working folder here
     with pytest.raises(DescriptionError):
-        parse_mjcf(model(element.format("<joint/>" + GEOM)))
+        parse_mjcf(model(element.replace("QUAT", quat).format("<joint/>" + GEOM)))
+
+
+@pytest.mark.parametrize("quat", ["0 0 0 0", "inf 0 0 0", "1e300 1e300 0 0"])
+def test_a_rotation_of_a_mesh_that_is_not_finite_is_a_description_error(
+    quat: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mesh = f'<mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" refquat="{quat}"/>'
+    with pytest.raises(DescriptionError):
+        parse_mjcf(model('<geom type="mesh" mesh="m"/>', f"<asset>{mesh}</asset>"))
 
 
 def test_a_model_that_attaches_itself_is_refused(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ _FINITE = (
     *("body_quat", "body_iquat", "geom_pos", "geom_quat", "geom_size", "site_pos", "site_quat"),
     *("mesh_pos", "mesh_quat", "mesh_vert", "key_qpos", "hfield_size", "hfield_data"),
 )
+_UNIT_QUATERNIONS = ("body_quat", "body_iquat", "geom_quat", "site_quat", "mesh_quat")
+_LARGEST_QUATERNION = 1e100  # squares of its numbers do not overflow
 _NO_NAME = "MuJoCo Model"
 _LINE = re.compile(r"line(?: number)?[ =](\d+)", re.IGNORECASE)
 _ELEMENT = re.compile(r"Element '(\w+)'")
@@ -146,9 +148,18 @@ def _check_finite(spec: mujoco.MjSpec, model: mujoco.MjModel, path: Path | None)
         if not np.isfinite(numbers).all():
             row = int(np.argwhere(~np.isfinite(numbers))[0][0])
             raise DescriptionError(f"{name}[{row}] of MuJoCo's model must be finite, got {numbers[row]}", file=path)
+    for name in _UNIT_QUATERNIONS:  # MuJoCo normalises quat="1e300 1e300 0 0" to zeros: its norm overflows
+        zero = ~np.any(getattr(model, name), axis=1)
+        if zero.any():
+            raise DescriptionError(f"{name}[{int(zero.argmax())}] of MuJoCo's model must not be 0", file=path)
     for mesh in spec.meshes:
-        if not np.isfinite([*mesh.refpos, *mesh.refquat, *mesh.scale]).all() or not np.any(mesh.refquat):
-            raise DescriptionError(f"refpos, refquat and scale of mesh {mesh.name!r} must be finite", file=path)
+        _check_mesh_pose(mesh, path)
+
+
+def _check_mesh_pose(mesh: mujoco.MjsMesh, path: Path | None) -> None:
+    sizes = np.abs(mesh.refquat)
+    if not np.isfinite([*mesh.refpos, *mesh.scale]).all() or not 0.0 < sizes.max() <= _LARGEST_QUATERNION:
+        raise DescriptionError(f"refpos, refquat and scale of mesh {mesh.name!r} must be finite", file=path)
 
 
 def _sites(model: mujoco.MjModel, names: Names) -> tuple[Frame, ...]:
