@@ -60,6 +60,10 @@ T = kd.kinematics.pose(arm, arm.random(20_000, seed=0), arm.frame_names[-1])
 def call():
     while True: kd.ik.analytic(arm, T, arm.frame_names[-1])
 """,
+    "sampling": """
+def call():
+    while True: robot.random(3_000_000)
+""",
     "threads of Python": f"""{REACHING}
 from kinodyn.threads import map_in_threads
 def work(seed):

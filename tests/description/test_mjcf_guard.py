@@ -84,7 +84,7 @@ def test_unfinished_comments_are_read_in_linear_time() -> None:
 
 
 @pytest.mark.parametrize("quat", ["inf 0 0 0", "inf 1 0 0", "1e300 1e300 0 0"])  # the norm of the last overflows
-@pytest.mark.parametrize("element", ['<body quat="QUAT">{}</body>', '<geom size="1" quat="QUAT"/>', '<site quat="QUAT"/>'])
+@pytest.mark.parametrize("element", ['<body quat="QUAT">{}</body>', '<geom size="1" quat="QUAT"/>'])
 def test_a_rotation_that_is_not_finite_is_a_description_error(
     element: str, quat: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,3 +195,16 @@ def test_unknown_names_are_rejected() -> None:
         K.velocity_ellipsoid(PANDA, Q, "hand")
     with pytest.raises(InputError, match="not finite"):
         K.force_ellipsoid(PANDA, np.full(7, np.nan), TOOL)
+
+
+def test_many_jacobians_are_decomposed_in_blocks_so_that_ctrl_c_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, expected, svd = [], K.manipulability(PANDA, Q.reshape(8, 5, 7), TOOL), np.linalg.svd
+
+    def recorded(J: Array, **options: Any) -> Any:
+        sizes.append(len(J))
+        return svd(J, **options)
+
+    monkeypatch.setattr("kinodyn.kinematics.singularities.DECOMPOSED_AT_ONCE", 12)
+    monkeypatch.setattr(np.linalg, "svd", recorded)
+    np.testing.assert_array_equal(K.manipulability(PANDA, Q.reshape(8, 5, 7), TOOL), expected)
+    assert sizes == [12, 12, 12, 4]

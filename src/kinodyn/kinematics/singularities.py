@@ -25,6 +25,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+DECOMPOSED_AT_ONCE = 10_000  # Jacobians; Ctrl-C waits until NumPy has decomposed so many
 _PARTS = {"all": (0, 1, 2, 3, 4, 5), "linear": (0, 1, 2), "angular": (3, 4, 5)}
 
 
@@ -267,6 +268,10 @@ def _columns(robot: Robot, joints: Sequence[str]) -> list[int]:
 def _singular_values(J: Array) -> Array:
     """Compute one singular value per row; those that a matrix with fewer columns does not have are zero."""
     rows, columns = J.shape[-2:]
-    found = np.linalg.svd(J, compute_uv=False) if columns else np.zeros((*J.shape[:-2], 0))
-    missing = np.zeros((*J.shape[:-2], max(0, rows - columns)))
-    return np.concatenate([found, missing], axis=-1)
+    found = np.zeros((*J.shape[:-2], rows))
+    if columns:
+        flat, each = found.reshape(-1, rows), J.reshape(-1, rows, columns)
+        for k in range(0, len(flat), DECOMPOSED_AT_ONCE):
+            block = slice(k, k + DECOMPOSED_AT_ONCE)
+            flat[block, : min(rows, columns)] = np.linalg.svd(each[block], compute_uv=False)
+    return found

@@ -17,6 +17,7 @@ from kinodyn.model.compile import DOFS, JointInfo, Tree
 
 MAX_SAMPLED_ROTATION = 4 * math.pi  # [rad] a revolute joint with a wider range is sampled over one turn
 MAX_SAMPLED_TRANSLATION = 100.0  # [m] wider ranges, such as 999999 for mobile bases, mean that there is no limit
+SAMPLED_AT_ONCE = 100_000  # configurations; Ctrl-C waits until NumPy has drawn so many
 
 
 @displayed
@@ -113,3 +114,20 @@ def sampling_range(joints: tuple[JointInfo, ...], limits: Limits) -> tuple[Array
         lower[joint.q] = np.where(wide, np.maximum(middle - half, low), low)
         upper[joint.q] = np.where(wide, np.minimum(middle + half, high), high)
     return lower, upper
+
+
+def sample(
+    joints: tuple[JointInfo, ...], bounds: tuple[Array, Array], shape: tuple[int, ...], generator: np.random.Generator
+) -> Array:
+    """Sample configurations (*shape, nq) uniformly within bounds, quaternions uniformly."""
+    q = np.empty((*shape, len(bounds[0])))
+    rows = q.reshape(math.prod(shape), q.shape[-1])
+    blocks = [rows[k : k + SAMPLED_AT_ONCE] for k in range(0, len(rows), SAMPLED_AT_ONCE)]
+    for block in blocks:
+        block[:] = generator.uniform(*bounds, size=block.shape)
+    for joint in joints:
+        if joint.kind in ("ball", "floating") and joint.mimic is None:
+            for block in blocks:
+                u = generator.normal(size=(len(block), 4))
+                block[:, joint.q.stop - 4 : joint.q.stop] = u / np.linalg.norm(u, axis=-1, keepdims=True)
+    return q

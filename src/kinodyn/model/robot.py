@@ -24,6 +24,7 @@ from kinodyn.model.joint_values import (
     joint_constants,
     joint_limits,
     neutral_configuration,
+    sample,
     sampling_range,
 )
 from kinodyn.model.payload import add_payload
@@ -300,15 +301,7 @@ class Robot(_core.CompiledRobot):
         -------
         (nq,), (n, nq) or (*n, nq)
         """
-        shape, generator = _batch_shape(n), _generator(seed)
-        lower, upper = self.sampling_range()
-        q = generator.uniform(lower, upper, size=(*shape, self.nq))
-        for joint in self.joints:
-            if joint.kind in ("ball", "floating") and joint.mimic is None:
-                part = slice(joint.q.stop - 4, joint.q.stop)
-                u = generator.normal(size=(*shape, 4))
-                q[..., part] = u / np.linalg.norm(u, axis=-1, keepdims=True)
-        return q
+        return sample(self.joints, self.sampling_range(), _batch_shape(n), _generator(seed))
 
     def sampling_range(self) -> tuple[Array, Array]:
         """Return finite bounds (nq,) to sample from: the limits, narrowed as in `random` where they are too wide."""
