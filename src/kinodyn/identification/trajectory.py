@@ -16,6 +16,7 @@ from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
 FORMAT = "kinodyn exciting trajectory 1"
+MAX_TIMES = 10**8
 
 
 @displayed
@@ -78,7 +79,10 @@ class ExcitingTrajectory:
             [s].
         """
         rate = positive("rate", rate)
-        return np.arange(round(integer("periods", periods, 1) * self.period * rate)) / rate
+        count = integer("periods", periods, 1) * self.period * rate
+        if count > MAX_TIMES:
+            raise InputError(f"{count:.3g} times are too many, at most {MAX_TIMES}; lower the rate or periods")
+        return np.arange(round(count)) / rate
 
     @check_types
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -26,6 +26,7 @@ from kinodyn.ik.starts import initial_start, parallel_starts
 from kinodyn.model.robot import Robot
 
 MAX_ITERATIONS = 10**8  # of each start
+MAX_RESTARTS = 100_000  # of each target; a second or more for a target that is out of reach
 
 
 @check_types
@@ -198,7 +199,7 @@ def _method(name: str, iterations: int | None) -> Method:
 
 
 def _check(restarts: int, seed: int, time_limit: float | None, tolerance: float) -> None:
-    integer("restarts", restarts)
+    integer("restarts", restarts, 0, MAX_RESTARTS)
     integer("seed", seed)
     positive("tolerance", tolerance)
     if time_limit is not None:

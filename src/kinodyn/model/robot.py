@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array, copied_on_access, read_only
+from kinodyn.checks import shown
 from kinodyn.description.base import Base, with_base
 from kinodyn.description.types import Description
 from kinodyn.description.validation import validate
@@ -29,6 +30,7 @@ from kinodyn.model.joint_values import (
 )
 from kinodyn.model.payload import add_payload
 
+MAX_CONFIGURATIONS = 10**9
 COPIED = ("gravity", "armature", "damping", "friction", "inertial_parameters")
 
 
@@ -378,6 +380,8 @@ def _batch_shape(n: int | tuple[int, ...] | None) -> tuple[int, ...]:
     parts = () if n is None else n if isinstance(n, tuple | list) else (n,)
     if not all(isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 0 for part in parts):
         raise InputError(f"n must be a nonnegative integer or a tuple of them, got {n!r}")
+    if math.prod(int(part) for part in parts) > MAX_CONFIGURATIONS:
+        raise InputError(f"n must be at most {MAX_CONFIGURATIONS} configurations, got {shown(n)}")
     return tuple(int(part) for part in parts)
 
 

@@ -11,7 +11,7 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
-from kinodyn.retarget.motion import Motion
+from kinodyn.retarget.motion import MAX_FRAMES, Motion
 from kinodyn.retarget.structure import SIDES
 
 # metres per unit: m, cm, mm, inch, foot, and the unit of the CMU database (1 / 0.45 inch)
@@ -238,6 +238,8 @@ def _resampled(values: Array, rate: float, wanted: float) -> Array:
     if abs(rate - wanted) < 1e-6 * wanted:
         return values
     duration = (len(values) - 1) / rate
+    if duration * wanted > MAX_FRAMES:
+        raise InputError(f"{duration:.4g} s are {duration * wanted:.3g} frames at {wanted:g} Hz, above {MAX_FRAMES}")
     time = np.arange(int(np.floor(duration * wanted + 1e-9)) + 1) / wanted
     known = np.arange(len(values)) / rate
     return np.column_stack([np.interp(time, known, values[:, axis]) for axis in range(3)])

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinodyn import tables
 from kinodyn.errors import InputError
-from kinodyn.retarget.motion import Motion
+from kinodyn.retarget.motion import MAX_FRAMES, Motion
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 TIMES = ("time", "t", "times", "timestamp")
@@ -57,6 +57,8 @@ def read_csv(path: str | os.PathLike[str]) -> Motion:
     if len(seconds) < 2 or not np.isfinite(seconds).all() or not (steps > 0).all():
         raise InputError(f"{file}: times must be finite and increasing, at least two")
     step = float(np.median(steps))
+    if seconds[-1] - seconds[0] > MAX_FRAMES * step:
+        raise InputError(f"{file}: times from {seconds[0]:g} to {seconds[-1]:g} s in steps of {step:g} s are too many")
     even = np.arange(seconds[0], seconds[-1] + 0.5 * step, step)
     if np.abs(steps - step).max() > 0.01 * step:
         positions = _even(seconds, positions, even)

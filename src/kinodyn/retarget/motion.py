@@ -12,6 +12,8 @@ from kinodyn.checks import integer, items, reals
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 
+MAX_FRAMES = 10**7  # of a motion that is sampled again
+
 
 @check_types
 @displayed

@@ -23,6 +23,7 @@ from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.space import Space
 from kinodyn.trajectory.spline import cubic_spline, quintic_spline
 
+MAX_GRID = 100_000  # steps; more take minutes
 MAX_ROUNDS = 12  # of refining the grid and tightening the limits
 REFIT_TOLERANCE = 1e-6  # between the refitted path and the given trajectory [rad or m]
 TIGHTENING_MARGIN = 1e-6  # by which limits are tightened beyond the violation
@@ -108,7 +109,7 @@ def time_optimal(
     H. Pham and Q.-C. Pham, "A New Approach to Time-Optimal Path Parameterization Based on Reachability Analysis", 2018,
     computed by their library toppra.
     """
-    integer("grid", grid, 10)
+    integer("grid", grid, 10, MAX_GRID)
     curves, deviation = _curves(path, robot)
     space = curves[0].space
     bounds = motion_bounds(space, velocity, acceleration, None, None if torque is False else torque)

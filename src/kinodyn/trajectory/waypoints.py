@@ -25,6 +25,7 @@ from kinodyn.trajectory.spline import quintic_spline
 POSITION_TOLERANCE = 1e-9  # beyond position limits, for rounding [rad or m]
 MIN_STEP = 0.02  # smallest step of the search, as a fraction of the limits
 LIMIT_FRACTION = 1.0 - 1e-9  # fraction of velocity and acceleration limits that is used, for rounding
+MAX_SWEEPS = 10_000
 MAX_SPLINES = 12  # splines tried, each over the times of the one before
 RATE_SCALES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are scaled
 MEAN_DURATION_WEIGHT = 1e-3  # weight in the cost of the joints that are not the slowest
@@ -100,7 +101,7 @@ def jerk_limited_waypoints(
     q = space.configurations("waypoints", waypoints, 2)
     if len(q) < 2:
         raise InputError(f"waypoints must be at least two configurations (n, nq), got shape {q.shape}")
-    integer("sweeps", sweeps)
+    integer("sweeps", sweeps, 0, MAX_SWEEPS)
     bounds = motion_bounds(space, velocity, acceleration, jerk)
     outside = (q < bounds.lower - POSITION_TOLERANCE) | (q > bounds.upper + POSITION_TOLERANCE)
     if outside.any():

@@ -30,6 +30,8 @@ from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.weights import MPCWeights
 
+MAX_SAMPLES = 1000  # knots of the horizon, and footsteps in it
+
 
 @displayed
 @dataclass(frozen=True, eq=False)
@@ -99,10 +101,10 @@ class MPC:
         limits: StepLimits | None = None,
         movable: int = 2,
     ) -> None:
-        integer("samples", samples, 2)
+        integer("samples", samples, 2, MAX_SAMPLES)
         if dt is not None:
             positive("dt", dt)
-        integer("movable", movable, 1)
+        integer("movable", movable, 1, MAX_SAMPLES)
         self.samples, self.dt, self.limits, self.movable = int(samples), dt, limits, int(movable)
         self.weights = weights or MPCWeights()
 

@@ -36,6 +36,7 @@ from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.simulation import run_controller
 
 STANDING_TIME, WALKING_TIME = 0.5, 3.0  # [s] before a push on a standing and on a walking robot
+MAX_PROCESSES = 4096
 OBSERVED_TIME = 3.0  # [s] after a push in which the robot must not fall
 PUSH_DURATION = 0.05  # [s]
 COARSE_STEP = 0.25  # of the bound, by which pushes grow until the first that is not survived
@@ -181,7 +182,7 @@ def push_map(
     if not (0 < resolution < most < np.inf):
         raise InputError(f"resolution and max_ratio must be 0 < resolution < max_ratio, got {resolution!r}, {most!r}")
     if processes is not None:
-        integer("processes", processes, 1)
+        integer("processes", processes, 1, MAX_PROCESSES)
     body = Biped.from_robot(robot)
     if frame is not None:
         robot.frame_index(frame)

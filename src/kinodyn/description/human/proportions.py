@@ -13,6 +13,8 @@ from kinodyn.description.human import table
 from kinodyn.description.types import Inertia
 from kinodyn.errors import InputError
 
+MIN_HEIGHT, MAX_HEIGHT = 1e-3, 1e3  # [m]
+
 
 @dataclass(frozen=True)
 class Proportions:
@@ -117,5 +119,7 @@ def _check(height: object, mass: object, sex: object) -> None:
             raise InputError(f"{name} must be a number of {unit}, got {value!r}")
         if not (math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} must be positive and finite, in {unit}, got {value!r}")
+    if not MIN_HEIGHT <= float(height) <= MAX_HEIGHT:  # type: ignore[arg-type]
+        raise InputError(f"height must be from {MIN_HEIGHT} to {MAX_HEIGHT:g} m, got {height!r}")
     if sex not in table.TABLES:
         raise InputError(f"sex must be one of {', '.join(map(repr, table.TABLES))}, got {sex!r}")

@@ -20,6 +20,7 @@ from kinodyn.spatial import as_pose
 __all__ = ["axes", "edges", "margin", "patch_cone", "project", "project_rows", "pyramid", "span", "wrench_cone"]
 
 UP = (0.0, 0.0, 1.0)
+MAX_SIDES = 1000
 
 
 def __dir__() -> list[str]:
@@ -383,7 +384,7 @@ def _corners(corners: ArrayLike) -> Array:
 
 
 def _sides(sides: int) -> int:
-    integer("sides of a pyramid", sides, 3)
+    integer("sides of a pyramid", sides, 3, MAX_SIDES)
     return sides
 
 

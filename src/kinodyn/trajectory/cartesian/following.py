@@ -20,7 +20,8 @@ from kinodyn.trajectory.cartesian.smooth import ONE_SIDE, FrameMotion, smooth_tr
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.spline import cubic_spline
 
-MAX_SAMPLES = 8000
+MAX_SAMPLES = 8000  # after which they are no longer doubled
+MAX_GIVEN_SAMPLES = 100_000
 NEXT_TO = 1e-6  # knots nearer than this are one, relative to the duration
 
 
@@ -89,7 +90,9 @@ def follow(
 ) -> FollowResult:
     """Compute a joint trajectory; see `PoseTrajectory.follow`."""
     within = positive("tolerance", tolerance)
-    count = max(30, int(np.ceil(motion.duration / 0.02))) if samples is None else integer("samples", samples, 4)
+    count = max(30, int(min(np.ceil(motion.duration / 0.02), MAX_GIVEN_SAMPLES)))
+    if samples is not None:
+        count = integer("samples", samples, 4, MAX_GIVEN_SAMPLES)
     while True:
         times = _sample_times(motion, count)
         path = track(robot, motion(times), frame, q0, **options)  # type: ignore[arg-type]
