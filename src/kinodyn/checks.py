@@ -166,7 +166,7 @@ def positive(what: str, value: ArrayLike) -> float:
         return value
     number = _scalar(value)
     if not 0.0 < number <= MAX_MAGNITUDE:
-        raise InputError(f"{what} must be a positive number, got {shown(value)}")
+        raise InputError(f"{what} must be a positive number{_bound(number)}, got {shown(value)}")
     return number
 
 
@@ -176,8 +176,12 @@ def nonnegative(what: str, value: ArrayLike) -> float:
         return value
     number = _scalar(value)
     if not 0.0 <= number <= MAX_MAGNITUDE:
-        raise InputError(f"{what} must be a nonnegative number, got {shown(value)}")
+        raise InputError(f"{what} must be a nonnegative number{_bound(number)}, got {shown(value)}")
     return number
+
+
+def _bound(number: float) -> str:
+    return f", at most {MAX_MAGNITUDE:.0e}" if number > MAX_MAGNITUDE else ""
 
 
 def at_most(what: str, value: float, most: float) -> float:
