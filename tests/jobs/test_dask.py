@@ -183,3 +183,47 @@ def test_an_address_without_a_scheduler_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("kinodyn.jobs.dask.CONNECT_TIMEOUT", 1.0)
     with pytest.raises(kd.InputError, match="address of a running Dask scheduler"):
         kd.jobs.map(np.square, np.arange(3.0), out=tmp_path, engine=f"tcp://127.0.0.1:{free_port()}")
+
+
+def test_a_cluster_without_workers_ends_the_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr("kinodyn.jobs.dask.PATIENCE", 1.0)
+    monkeypatch.setattr("kinodyn.jobs.dask.COUNT_INTERVAL", 0.2)
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        job = kd.jobs.map(np.square, np.arange(3.0), out=tmp_path, engine=client)
+    assert job.status == "failed" and "no Dask worker" in job.reason
+
+
+def test_a_scheduler_that_does_not_answer_ends_the_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr("kinodyn.jobs.dask.PATIENCE", 0.5)
+    monkeypatch.setattr("kinodyn.jobs.dask.ANSWER_TIMEOUT", 0.1)
+    monkeypatch.setattr("kinodyn.jobs.dask.COUNT_INTERVAL", 0.1)
+
+    class Silent(BlamingClient):
+        def nthreads(self):
+            time.sleep(SECONDS)
+
+        def get_executor(self, pure):
+            return SimpleNamespace(submit=lambda *_: Future())
+
+    job = kd.jobs.map(np.square, np.arange(3.0), out=tmp_path, engine=Silent())
+    assert job.status == "failed" and "no Dask worker" in job.reason
+
+
+@pytest.mark.parametrize("deaths", [1, 9])
+def test_workers_that_are_killed_while_they_start_are_started_again(tmp_path, monkeypatch, deaths):
+    started, remaining = distributed.LocalCluster, [RuntimeError("Nanny failed to start.")] * deaths
+
+    def start(**options):
+        if remaining:
+            raise remaining.pop()
+        return started(**options)
+
+    monkeypatch.setattr("distributed.LocalCluster", start)
+    if deaths == 1:
+        assert kd.jobs.map(np.square, np.arange(3.0), out=tmp_path, engine="dask", workers=1).status == "complete"
+    else:
+        with pytest.raises(kd.KinodynError, match=r"did not start .*Nanny failed to start"):
+            kd.jobs.map(np.square, np.arange(3.0), out=tmp_path, engine="dask", workers=1)
