@@ -81,7 +81,7 @@ def _started(distributed: Any, workers: int) -> Any:
         )
 
     for _ in range(START_ATTEMPTS - 1):
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, OSError):
             return bounded(start, START_TIMEOUT)
     try:
         return bounded(start, START_TIMEOUT)
