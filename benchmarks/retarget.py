@@ -28,7 +28,7 @@ from kinodyn.retarget.solver import ClipSolver
 from kinodyn.retarget.targets import make_targets
 
 RATE = 30.0
-HEADER = "clip         frames  frames/s hands cm feet cm slip mm ground speed touch"
+HEADER = "clip         frames  frames/s hands cm feet cm slip mm ground speed touch  in reach: hands cm  feet cm"
 
 
 def main() -> None:
@@ -74,6 +74,8 @@ def row(name: str, result: kd.retarget.Retargeted, seconds: float) -> str:
     return (
         f"{name:<12}{r.frames:>7}{r.frames / seconds:>10.0f}{100 * r.hand_error:>9.1f}{100 * r.foot_error:>8.1f}"
         f"{1e3 * r.slip:>8.2f}{1e3 * r.penetration:>7.1f}{r.speed_ratio:>6.2f}{r.self_collisions:>6}"
+        f"{100 * r.hand_reach:>9.0f} % {100 * r.reachable_hand_error:.1f}"
+        f"{100 * r.foot_reach:>8.0f} % {100 * r.reachable_foot_error:.1f}"
     )
 
 

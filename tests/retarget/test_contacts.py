@@ -9,10 +9,11 @@ import numpy as np
 import kinodyn as kd
 from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
-from kinodyn.retarget.contacts import find_contacts
+from kinodyn.retarget.contacts import Contact, find_contacts
 from kinodyn.retarget.human import Human, normalise
 from kinodyn.retarget.keypoints import key_points
-from kinodyn.retarget.targets import CORNERS, make_targets
+from kinodyn.retarget.locks import ContactLocks
+from kinodyn.retarget.targets import CORNERS, SWING, make_targets
 
 RATE = 30.0
 
@@ -74,3 +75,54 @@ def test_legs_without_ankle_roll_keep_the_contacts_of_a_walk() -> None:
     kept = sum(int(result.in_contact(side).sum()) for side in ("left", "right"))
     assert result.report.passed
     assert kept > 0.8 * wanted
+
+
+def test_a_foot_whose_toes_are_up_stands_on_its_heel() -> None:
+    human = standing(180)
+    human.points["left_toe"] = human.points["left_toe"] + np.where(np.arange(90) < 40, 0.08, 0.0)[:, None] * [0, 0, 1.0]
+    feet = find_contacts(human)
+    left = next(contact for contact in feet.contacts if contact.side == "left")
+    assert left.edges[0] == "heel" and left.flat[0] == 40
+    assert left.frames("heel") == (left.start, left.flat[1]) and left.frames("toes") == (40, left.stop)
+    body = Body.from_robot(kd.load("humanoid"))
+    targets = make_targets(body, human, feet)
+    locks = ContactLocks(targets, body, feet.contacts, RATE)
+    locks.apply(targets.reference.transpose(0, 2, 1))
+    locked = targets.weights[:CORNERS, 10] > SWING
+    np.testing.assert_array_equal(locked, [True, True, False, False])
+    np.testing.assert_allclose(targets.positions[:2, 10, 2], 0.0, atol=1e-12)
+    assert (targets.positions[2:CORNERS, 10, 2] > 0.03).all()
+
+
+def test_contacts_on_one_edge_only_keep_it_where_it_is() -> None:
+    """A sole whose heel is far up is short in the horizontal plane: its toes must not be placed farther ahead."""
+    human = standing(120)
+    ankle, toe = human.points["left_ankle"], human.points["left_toe"]
+    human.points["left_ankle"] = toe + [-0.05, 0.0, 0.12] + 0.0 * ankle
+    feet = find_contacts(human)
+    body = Body.from_robot(kd.load("humanoid"))
+    targets = make_targets(body, human, feet)
+    left = next(contact for contact in feet.contacts if contact.side == "left")
+    assert left.flat[0] == left.flat[1] and left.edges[1] == "toes"
+    ContactLocks(targets, body, feet.contacts, RATE).apply(targets.reference.transpose(0, 2, 1))
+    toes = slice(2, CORNERS)
+    np.testing.assert_allclose(targets.positions[toes, 30], targets.reference[toes, 30], atol=1e-3)
+
+
+def test_a_foot_that_is_long_in_the_air_follows_the_human_there() -> None:
+    human = standing(360)
+    height = 0.2 * np.clip(np.minimum(np.arange(180) - 30, 150 - np.arange(180)) / 5.0, 0.0, 1.0)
+    for part in ("knee", "ankle", "toe"):
+        human.points[f"left_{part}"] = human.points[f"left_{part}"] + height[:, None] * [0.0, 0.0, 1.0]
+    feet, body = find_contacts(human), Body.from_robot(kd.load("humanoid"))
+    targets = make_targets(body, human, feet)
+    moved = targets.reference.transpose(0, 2, 1) + np.array([0.05, 0.0, 0.0])[:, None]
+    ContactLocks(targets, body, feet.contacts, RATE).apply(moved)
+    soles = targets.positions[:CORNERS].mean(axis=0) - targets.reference[:CORNERS].mean(axis=0)
+    np.testing.assert_allclose(soles[10, :2], [0.05, 0.0], atol=5e-3)
+    np.testing.assert_allclose(soles[90], 0.0, atol=1e-9)
+
+
+def test_a_contact_says_in_which_frames_heel_and_toes_are_on_the_ground() -> None:
+    contact = Contact("left", 0, 40, (20, 30), 0.0, ("heel", "toes"))
+    assert contact.frames("heel") == (0, 30) and contact.frames("toes") == (20, 40)

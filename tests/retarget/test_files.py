@@ -152,3 +152,12 @@ def test_files_that_are_missing_or_garbage_are_refused(tmp_path: Path, name: str
 def test_other_suffixes_are_refused() -> None:
     with pytest.raises(kd.InputError, match="motions end in"):
         kd.retarget.read("walk.fbx")
+
+
+def test_rounded_times_of_a_csv_file_do_not_change_its_rate(tmp_path: Path) -> None:
+    """1/120 s as 0.008333 s: four frames in a hundred thousand."""
+    times = np.arange(481) / 120.0
+    points = np.column_stack([times.round(6), np.sin(times), np.cos(times), times])
+    np.savetxt(tmp_path / "a.csv", points, delimiter=",", header="time,A.x,A.y,A.z", comments="", fmt="%.6f")
+    motion = kd.retarget.read(tmp_path / "a.csv")
+    assert motion.rate == pytest.approx(120.0, rel=1e-6) and motion.duration == pytest.approx(4.0, abs=1e-6)

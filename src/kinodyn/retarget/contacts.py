@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ MIN_RAISED = 0.25  # [s] of a contact on something above the ground
 FLAT = np.deg2rad(8.0)  # pitch relative to that of flat feet
 GAP = 0.05  # [s] of contacts that are joined
 
+Edge = Literal["toes", "heel"]
+Range = tuple[int, int]
+
 
 @displayed
 @dataclass(frozen=True)
@@ -33,16 +37,36 @@ class Contact:
     start, stop : int
         Frames: from `start` up to, and without, `stop`.
     flat : tuple of int
-        Frames in which the whole sole is on the ground, as start and stop; the toes alone are in the others.
+        Frames in which the whole sole is on the ground, as start and stop; equal if there are none.
     height : float
         Of the support above the ground [m].
+    edges : tuple of str
+        What is on the ground before and after these frames: "toes" while the heel is up, "heel" while the toes are.
+        Without frames in which the sole is flat, the second holds for the whole contact.
     """
 
     side: str
     start: int
     stop: int
-    flat: tuple[int, int]
+    flat: Range
     height: float
+    edges: tuple[Edge, Edge] = ("toes", "toes")
+
+    def frames(self, edge: Edge) -> Range:
+        """Return from which frame, and up to which, an edge of the sole is on the ground.
+
+        Parameters
+        ----------
+        edge
+            "toes" or "heel".
+
+        Returns
+        -------
+        tuple of int
+            Start and stop; equal if the edge is not on the ground.
+        """
+        start = self.start if self.edges[0] == edge else self.flat[0]
+        return start, self.stop if self.edges[1] == edge else self.flat[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +126,7 @@ def find_contacts(human: Human) -> Feet:
             if (low or carries) and (stop - start) / human.rate >= least - 1e-9:
                 found.append(Contact(side, start, stop, (start, stop), 0.0 if low else float(np.median(rise))))
     usual = _usual_pitch(found, pitches, speeds)
-    contacts = tuple(replace(c, flat=_flat(pitches[c.side][c.start : c.stop] - usual, c.start)) for c in found)
+    contacts = tuple(_rolling(c, pitches[c.side][c.start : c.stop] - usual) for c in found)
     return Feet(contacts, usual, ankle_height, toe_height, _ground(contacts, rises, len(human)))
 
 
@@ -198,10 +222,22 @@ def _pitch(ankle: Array, toe: Array) -> Array:
     return np.asarray(np.arctan2(-v[:, 2], norms(v[:, :2])))
 
 
-def _flat(pitch: Array, start: int) -> tuple[int, int]:
-    """Find the longest range of frames with a flat foot."""
+def _rolling(contact: Contact, pitch: Array) -> Contact:
+    """Find when a foot of a contact is flat, the longest range, and on which edge it stands before and after.
+
+    Parameters
+    ----------
+    contact
+        The contact.
+    pitch
+        Of the foot in its frames (n,), relative to that of flat feet: positive while the heel is up [rad].
+    """
     ranges = intervals(np.abs(pitch) < FLAT)
-    if not ranges:
-        return start, start
-    first, last = max(ranges, key=lambda r: r[1] - r[0])
-    return start + first, start + last
+    first, last = max(ranges, key=lambda r: r[1] - r[0]) if ranges else (0, 0)
+    flat = contact.start + first, contact.start + last
+    return replace(contact, flat=flat, edges=(_edge(pitch[:first]), _edge(pitch[last:])))
+
+
+def _edge(pitch: Array) -> Edge:
+    """Return on which edge a foot stands that is inclined (n,) [rad]: the toes unless they are up most of the time."""
+    return "heel" if len(pitch) and float(np.median(pitch)) < -FLAT else "toes"

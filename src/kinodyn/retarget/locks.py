@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.retarget.body import SIDES, Body
-from kinodyn.retarget.contacts import Contact
+from kinodyn.retarget.contacts import Contact, Edge
 from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SWING, Targets, sole_corners
 
 Index = NDArray[np.intp]
+EDGES: tuple[Edge, Edge] = ("heel", "toes")  # of a sole, two corners each
+SETTLING = 0.4  # [s] before and after contacts in which swing motions depart from the reference to begin and end there
 
 
 class _Swing(NamedTuple):
@@ -36,18 +38,19 @@ class ContactLocks:
         The robot.
     contacts
         When and how feet are on the ground.
+    rate
+        Frames per second [Hz].
     """
 
-    def __init__(self, targets: Targets, body: Body, contacts: tuple[Contact, ...]) -> None:
-        self.targets, self.contacts = targets, contacts
+    def __init__(self, targets: Targets, body: Body, contacts: tuple[Contact, ...], rate: float) -> None:
+        self.targets, self.contacts, self.rate = targets, contacts, rate
         soles = {side: sole_corners(body, side) for side in SIDES}
         self._soles = np.array([soles[contact.side] for contact in contacts]).reshape(-1, CORNERS, 2)
         self._first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts], dtype=np.intp)
         self._heights = targets.scale * np.array([contact.height for contact in contacts])
-        spans = [c.flat if c.flat[1] > c.flat[0] else (c.start, c.stop) for c in contacts]
-        self._spans = np.array(spans, dtype=np.intp).reshape(-1, 2)
-        self._flat = np.array([contact.flat[1] > contact.flat[0] for contact in contacts], dtype=bool)
-        self._heels = self._means(targets.reference.transpose(0, 2, 1))[~self._flat, :2]
+        spans = [[contact.frames(edge) for edge in EDGES for _ in range(2)] for contact in contacts]
+        self._spans = np.array(spans, dtype=np.intp).reshape(-1, CORNERS, 2)
+        self._weights = np.diff(self._spans, axis=2) / np.diff(self._spans, axis=2).sum(axis=1, keepdims=True)
         self._together = self._pairs()
         self._swing = self._swings()
 
@@ -57,8 +60,8 @@ class ContactLocks:
         Parameters
         ----------
         corners
-            Positions (8, 3, frames) of the corners, from whose mean each contact gets its place [m]. Where only the
-            toes are on the ground, the heel has that of the reference.
+            Positions (8, 3, frames) of the corners [m], from whose mean each contact gets its place. Where only toes or
+            heel are on the ground, their corners alone count.
         weight
             Of locked corners [1/m].
         """
@@ -88,7 +91,7 @@ class ContactLocks:
             np.zeros((2, *shape, 1)),
         )
         for s in range(len(SIDES)):
-            owner = [self._owners(s, front=front) for front in (False, True)]
+            owner = [self._owners(s, edge) for edge in EDGES]
             for front in (0, 1):
                 corners = slice(CORNERS * s + 2 * front, CORNERS * s + 2 * front + 2)
                 swing.locked[corners] = owner[front] >= 0
@@ -97,21 +100,21 @@ class ContactLocks:
                 at = np.flatnonzero(source >= 0)
                 if not len(at):
                     continue
-                before, after, share = _blend(at, shape[1])
+                before, after, shares = _blend(at, shape[1], SETTLING * self.rate)
                 own = np.arange(2 * front, 2 * front + 2)[:, None]
                 swing.before[corners] = CORNERS * source[at[before]] + own
                 swing.after[corners] = CORNERS * source[at[after]] + own
-                swing.shares[:, corners] = np.stack([1.0 - share, share])[:, None]
+                swing.shares[:, corners] = shares[:, None]
                 ends = reference[corners]
-                swing.rest[corners] -= (1.0 - share) * ends[:, at[before]] + share * ends[:, at[after]]
+                swing.rest[corners] -= shares[0] * ends[:, at[before]] + shares[1] * ends[:, at[after]]
         return swing
 
-    def _owners(self, s: int, *, front: bool) -> Index:
+    def _owners(self, s: int, edge: Edge) -> Index:
         """Return the contact (frames,) in which an edge is locked, -1 where it is not."""
         owner = np.full(self.targets.reference.shape[1], -1, dtype=np.intp)
         for k, contact in enumerate(self.contacts):
             if contact.side == SIDES[s]:
-                owner[slice(contact.start, contact.stop) if front else slice(*contact.flat)] = k
+                owner[slice(*contact.frames(edge))] = k
         return owner
 
     def _pairs(self) -> list[tuple[int, int]]:
@@ -137,37 +140,48 @@ class ContactLocks:
         return places
 
     def _resting_places(self, corners: Array) -> Array:
-        """Return the corners (contacts, 4, 3) of level soles, at their mean over the frames in which they are flat."""
+        """Return the corners (contacts, 4, 3) of level soles that are nearest to corners while these are on the ground.
+
+        The direction across an edge counts: an inclined sole is short along it.
+        """
         mean = self._means(corners)
-        if not self._flat.all():
-            mean[~self._flat, :2] = self._heels
-        forward = (mean[:, 2:] - mean[:, :2]).sum(axis=1)[:, :2]
-        x = forward / np.maximum(np.linalg.norm(forward, axis=1), 1e-9)[:, None]
+        left = mean[:, 1::2].sum(axis=1) - mean[:, ::2].sum(axis=1)
+        x = left[:, 1::-1] * [1.0, -1.0] / np.maximum(np.linalg.norm(left[:, :2], axis=1), 1e-9)[:, None]
         R = np.stack([np.stack([x[:, 0], -x[:, 1]], axis=1), np.stack([x[:, 1], x[:, 0]], axis=1)], axis=1)
         turned = self._soles @ R.transpose(0, 2, 1)
-        level = turned + (mean[:, :, :2].mean(axis=1) - turned.mean(axis=1))[:, None]
+        level = turned + (mean[:, :, :2].sum(axis=1) - (self._weights * turned).sum(axis=1))[:, None]
         height = np.broadcast_to(self._heights[:, None, None], (len(self.contacts), CORNERS, 1))
         return np.concatenate([level, height], axis=2)
 
     def _means(self, corners: Array) -> Array:
-        """Return the means (contacts, 4, 3) of the corners (8, 3, frames) of each sole over its contact."""
+        """Return means (contacts, 4, 3) of corners (8, 3, frames) on the ground, times their share of these frames."""
         if not self.contacts:
             return np.zeros((0, CORNERS, 3))
-        start, stop = self._spans.T[:, :, None]
+        start, stop = self._spans[:, :, 0], self._spans[:, :, 1]
         sums = np.zeros((*corners.shape[:2], corners.shape[2] + 1))
         np.cumsum(corners, axis=2, out=sums[:, :, 1:])
         own = self._first[:, None] + np.arange(CORNERS)
-        return np.asarray((sums[own, :, stop] - sums[own, :, start]) / (stop - start)[:, :, None])
+        total = (stop - start).sum(axis=1)[:, None, None]
+        return np.asarray((sums[own, :, stop] - sums[own, :, start]) / total)
 
 
-def _blend(at: Index, frames: int) -> tuple[Index, Index, Array]:
-    """Return between which locks frames are, and smooth shares (frames, 1) of the later one."""
+def _blend(at: Index, frames: int, settling: float) -> tuple[Index, Index, Array]:
+    """Return between which locks frames are, and smooth shares (2, frames, 1) of the earlier and the later one.
+
+    A foot that is long in the air follows the reference there: shares decrease to zero over `settling` frames.
+    """
     time = np.arange(frames)
     after = np.searchsorted(at, time)
     before = np.clip(np.where(at[np.clip(after, 0, len(at) - 1)] == time, after, after - 1), 0, len(at) - 1)
     after = np.clip(after, 0, len(at) - 1)
-    share = np.clip((time - at[before]) / np.maximum(at[after] - at[before], 1), 0.0, 1.0)
-    return before, after, (share * share * (3.0 - 2.0 * share))[:, None]
+    later = _smooth_step((time - at[before]) / np.maximum(at[after] - at[before], 1))
+    near = [1.0 - _smooth_step(np.abs(time - at[lock]) / settling) for lock in (before, after)]
+    return before, after, np.stack([(1.0 - later) * near[0], later * near[1]])[:, :, None]
+
+
+def _smooth_step(share: Array) -> Array:
+    share = np.clip(share, 0.0, 1.0)
+    return np.asarray(share * share * (3.0 - 2.0 * share))
 
 
 def _lack(left: Array, right: Array) -> tuple[Array, Array]:

@@ -59,9 +59,10 @@ def read_csv(path: str | os.PathLike[str]) -> Motion:
     step = float(np.median(steps))
     if seconds[-1] - seconds[0] > MAX_FRAMES * step:
         raise InputError(f"{file}: times from {seconds[0]:g} to {seconds[-1]:g} s in steps of {step:g} s are too many")
-    even = np.arange(seconds[0], seconds[-1] + 0.5 * step, step)
-    if np.abs(steps - step).max() > 0.01 * step:
-        positions = _even(seconds, positions, even)
+    if np.abs(steps - step).max() <= 0.01 * step:
+        step = float(seconds[-1] - seconds[0]) / len(steps)  # times are rounded, over the whole clip by the least
+    else:
+        positions = _even(seconds, positions, np.arange(seconds[0], seconds[-1] + 0.5 * step, step))
     names = tuple(complete)
     return Motion(names, (-1,) * len(names), positions, 1.0 / step, file.name)
 

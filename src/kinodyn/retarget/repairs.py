@@ -16,7 +16,7 @@ from kinodyn.retarget.bridges import bridge
 from kinodyn.retarget.contacts import Contact, intervals
 from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import Touching
-from kinodyn.retarget.locks import ContactLocks
+from kinodyn.retarget.locks import EDGES, ContactLocks
 from kinodyn.retarget.report import contact_slips
 from kinodyn.retarget.solver import MAX_SLIP, ClipSolver, Stage
 from kinodyn.retarget.targets import CORNERS, LOCKED, SWING
@@ -196,7 +196,7 @@ def _trim_contacts(solver: ClipSolver, *, one_foot: bool = False) -> None:
     for contact, slip in zip(solver.contacts, slips, strict=True):
         kept += _good_parts(contact, misses) if slip > MAX_SLIP else [contact]
     before = solver.targets.positions[: 2 * CORNERS].transpose(0, 2, 1)
-    solver.locks = ContactLocks(solver.targets, solver.body, tuple(kept))
+    solver.locks = ContactLocks(solver.targets, solver.body, tuple(kept), solver.locks.rate)
     solver.locks.apply(before)
 
 
@@ -225,13 +225,16 @@ def _good_parts(contact: Contact, misses: Array) -> list[Contact]:
     """Divide a contact into the parts in which its corners miss (8, frames) their place by little."""
     first = CORNERS * SIDES.index(contact.side)
     miss = misses[first : first + CORNERS, contact.start : contact.stop].copy()
-    flat = slice(contact.flat[0] - contact.start, contact.flat[1] - contact.start)
-    miss[:2, : flat.start] = miss[:2, flat.stop :] = 0.0
+    for edge, corners in zip(EDGES, (miss[:2], miss[2:]), strict=True):
+        first_on, last_on = (frame - contact.start for frame in contact.frames(edge))
+        corners[:, :first_on] = corners[:, last_on:] = 0.0
     parts = []
     for begin, end in intervals(miss.max(axis=0) < 0.5 * MAX_SLIP):
         start, stop = begin + contact.start, end + contact.start
         level = max(start, contact.flat[0]), min(stop, contact.flat[1])
         if stop - start >= MIN_PART:
-            level = level if level[1] > level[0] else (start, start)
-            parts.append(replace(contact, start=start, stop=stop, flat=level))
+            edges = contact.edges
+            if level[1] <= level[0]:
+                level, edges = (start, start), (edges[0 if stop <= contact.flat[0] else 1],) * 2
+            parts.append(replace(contact, start=start, stop=stop, flat=level, edges=edges))
     return parts

@@ -14,6 +14,7 @@ from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact
 from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import LinkClearances, Touching
+from kinodyn.retarget.reach import Reachable
 from kinodyn.retarget.targets import CORNERS, Targets
 
 TOUCH = 0.001  # [m] of self-penetration that counts
@@ -35,6 +36,11 @@ class Report:
         Median distances of wrists and soles from their scaled targets [m].
     hand_error_95, foot_error_95 : float
         95 % of these distances are below [m].
+    hand_reach, foot_reach : float
+        Share of these targets that the limb reaches: its joints, within their limits, bring the wrist or the middle of
+        the sole to within 3 cm, while base and trunk are where the motion has them. From 0 to 1.
+    reachable_hand_error, reachable_foot_error : float
+        Median distances where targets are within reach [m]; 0 if none is.
     contacts : int
         Contacts of feet.
     slip : float
@@ -64,6 +70,10 @@ class Report:
     hand_error_95: float
     foot_error: float
     foot_error_95: float
+    hand_reach: float
+    foot_reach: float
+    reachable_hand_error: float
+    reachable_foot_error: float
     contacts: int
     slip: float
     penetration: float
@@ -182,8 +192,8 @@ def contact_slips(points: Array, contacts: tuple[Contact, ...]) -> Array:
     if not contacts:
         return np.zeros(0)
     first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts])
-    rear = _spreads(points, first, np.array([contact.flat for contact in contacts]))
-    front = _spreads(points, first + 2, np.array([(contact.start, contact.stop) for contact in contacts]))
+    rear = _spreads(points, first, np.array([contact.frames("heel") for contact in contacts]))
+    front = _spreads(points, first + 2, np.array([contact.frames("toes") for contact in contacts]))
     return np.asarray(np.maximum(rear, front))
 
 
@@ -201,7 +211,14 @@ def _spreads(points: Array, corners: NDArray[np.intp], ranges: NDArray[np.intp])
 
 
 def summarise(
-    q: Array, measured: Measured, targets: Targets, body: Body, rate: float, seconds: float, notes: tuple[str, ...]
+    q: Array,
+    measured: Measured,
+    reached: Reachable,
+    targets: Targets,
+    body: Body,
+    rate: float,
+    seconds: float,
+    notes: tuple[str, ...],
 ) -> Report:
     """Make the report of a motion.
 
@@ -211,6 +228,8 @@ def summarise(
         Configurations (frames, nq).
     measured
         Measures frame by frame.
+    reached
+        Targets that the limbs reach.
     targets
         The targets.
     body
@@ -244,6 +263,10 @@ def summarise(
         hand_error_95=quantile(measured.hands, 0.95),
         foot_error=quantile(measured.feet, 0.5),
         foot_error_95=quantile(measured.feet, 0.95),
+        hand_reach=float(reached.hands.mean()) if reached.hands.size else 0.0,
+        foot_reach=float(reached.feet.mean()),
+        reachable_hand_error=quantile(measured.hands[reached.hands], 0.5),
+        reachable_foot_error=quantile(measured.feet[reached.feet], 0.5),
         contacts=len(measured.slips),
         slip=float(measured.slips.max(initial=0.0)),
         penetration=float(max(0.0, -measured.lowest.min(initial=0.0))),

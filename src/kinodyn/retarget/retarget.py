@@ -16,6 +16,7 @@ from kinodyn.retarget.contacts import find_contacts
 from kinodyn.retarget.human import normalise
 from kinodyn.retarget.keypoints import key_points
 from kinodyn.retarget.motion import Motion
+from kinodyn.retarget.reach import reachable
 from kinodyn.retarget.reading import read
 from kinodyn.retarget.repairs import repaired
 from kinodyn.retarget.report import measure, summarise
@@ -88,7 +89,8 @@ def retarget(
     solver = ClipSolver(body, targets, feet.contacts, rate, balance)
     q, touching = repaired(solver, solver.solve())
     measured = measure(q, solver.paths, solver.lowest, targets, solver.contacts, solver.clearances, touching)
-    report = summarise(q, measured, targets, body, rate, time.perf_counter() - began, human.notes)
+    reached = reachable(body, q, targets, measured.hands, measured.feet)
+    report = summarise(q, measured, reached, targets, body, rate, time.perf_counter() - began, human.notes)
     return Retargeted(robot, q, 1.0 / rate, report, solver.contacts, human)
 
 

@@ -87,7 +87,7 @@ class ClipSolver:
         self, body: Body, targets: Targets, contacts: tuple[Contact, ...], rate: float, balance: Array | None = None
     ) -> None:
         self.body, self.targets = body, targets
-        self.locks = ContactLocks(targets, body, contacts)
+        self.locks = ContactLocks(targets, body, contacts, rate)
         self.robot = body.robot
         self.frames = targets.positions.shape[1]
         self.padded = -(-self.frames // PACK) * PACK

@@ -154,8 +154,23 @@ def _leg(
     sole = ankle - ankle_height * R[:, :, 2]
     flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
     corners = sole[None] + np.einsum("tij,cj->cti", R, flat)
-    corners[..., 2] += np.maximum(0.0, -corners[..., 2].min(axis=0))
+    corners[..., 2] += _to_ground(corners[..., 2].min(axis=0), human, feet, side, scale)
     return np.asarray(corners)
+
+
+def _to_ground(lowest: Array, human: Human, feet: Feet, side: str, scale: float) -> Array:
+    """Return by how much (frames,) a sole is raised, so that it is on the ground in contacts, and never below it [m].
+
+    Soles have other lengths than scaled feet: one that is inclined would be off the ground on which the foot stands.
+    """
+    height = np.zeros(len(human))
+    share = _grounded(human, feet, side)
+    contacts = [contact for contact in feet.contacts if contact.side == side]
+    if contacts:
+        time = np.concatenate([[c.start, c.stop - 1] for c in contacts])
+        height = np.interp(np.arange(len(human)), time, np.repeat([scale * c.height for c in contacts], 2))
+    raised = np.maximum(0.0, -lowest)
+    return np.asarray(np.maximum(raised + share * (height - lowest - raised), -lowest))
 
 
 def _keep_apart(body: Body, corners: Array, R_pelvis: Array) -> None:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 EXAMPLE = Path("example")  # a generated walk
 SIMULATED = ("clip", "outcome", "walked [m]", "clip [m]", "upper body error [rad]")
-COLUMNS = ("clip", "frames", "hands [cm]", "feet [cm]", "contacts", "slip [mm]", "ground [mm]", "speed", "touching")
+COLUMNS = (
+    *("clip", "frames", "hands [cm]", "feet [cm]", "hands in reach [cm]", "feet in reach [cm]", "in reach [%]"),
+    *("contacts", "slip [mm]", "ground [mm]", "speed", "touching"),
+)
 
 
 @command(
@@ -55,12 +58,13 @@ def retarget(
 ) -> CommandResult:
     """Retarget human motions to a humanoid, within joint and velocity limits and with fixed feet during contacts.
 
-    Prints for each clip the median errors of hands and feet, the largest slip of a foot in contact, the largest depth
-    below the ground, the largest joint speed relative to its limit, and the frames in which links touch. Clips that
-    cannot be read are listed with the reason. With --job the motions are written to a folder, one Parquet file for each
-    clip, and the same command resumes a job that was stopped. With --simulate the robot walks at the speed of the
-    clip in MuJoCo, actuated by torques alone, and tracks its upper body; what the controller cannot reproduce is
-    reported first. With --view or --export a page shows the human next to the robot.
+    Prints for each clip the median errors of hands and feet, the same where limbs reach their targets, the shares of
+    these targets in per cent (hands, feet), the largest slip of a foot in contact, the largest depth below the ground,
+    the largest joint speed relative to its limit, and the frames in which links touch. Clips that cannot be read are
+    listed with the reason. With --job the motions are written to a folder, one Parquet file for each clip, and the same
+    command resumes a job that was stopped. With --simulate the robot walks at the speed of the clip in MuJoCo, actuated
+    by torques alone, and tracks its upper body; what the controller cannot reproduce is reported first. With --view or
+    --export a page shows the human next to the robot.
     """
     from kinodyn import retarget as retargeting
     from kinodyn.retarget.body import Body
@@ -179,8 +183,11 @@ def _summary(
         raise InputError("; ".join(reason for _, reason in failed))
     rows = [
         (
-            *(name, report["frames"], 100 * report["hand_error"], 100 * report["foot_error"], report["contacts"]),
-            *(1e3 * report["slip"], 1e3 * report["penetration"], report["speed_ratio"], report["self_collisions"]),
+            *(name, report["frames"], 100 * report["hand_error"], 100 * report["foot_error"]),
+            *(100 * report["reachable_hand_error"], 100 * report["reachable_foot_error"]),
+            f"{100 * report['hand_reach']:.0f}, {100 * report['foot_reach']:.0f}",
+            *(report["contacts"], 1e3 * report["slip"], 1e3 * report["penetration"]),
+            *(report["speed_ratio"], report["self_collisions"]),
         )
         for name, report in reports.items()
     ]
