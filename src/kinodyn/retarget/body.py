@@ -90,6 +90,8 @@ class Body:
     legs, arms : dict of str to Limb
         By side. A robot without arms has none.
     feet : dict of str to Foot
+    trunk : tuple of str
+        Links between them, with the torso; none if it does not move against the pelvis.
     waist : (3,)
         Where the torso turns against the pelvis [m].
     v : (n,) of int
@@ -103,6 +105,7 @@ class Body:
     legs: dict[str, Limb]
     arms: dict[str, Limb]
     feet: dict[str, Foot]
+    trunk: tuple[str, ...]
     waist: Array
     v: NDArray[np.int32]
 
@@ -279,7 +282,7 @@ def _measure(robot: Robot) -> Body:
     for limb in (*found_legs.values(), *arms.values()):
         moving |= set(limb.links)
     v = np.concatenate([np.arange(j.v.start, j.v.stop) for j in robot.joints if j.child in moving])
-    return Body(robot, q, pelvis, torso, found_legs, arms, feet, waist, v.astype(np.int32))
+    return Body(robot, q, pelvis, torso, found_legs, arms, feet, tuple(trunk), waist, v.astype(np.int32))
 
 
 def _last_shared(robot: Robot, ends: tuple[str, ...]) -> str:

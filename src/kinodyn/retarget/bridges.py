@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, minimum_filter1d
 
-from kinodyn.retarget.body import Limb
 from kinodyn.retarget.link_clearances import Touching
 from kinodyn.retarget.solver import MAX_SLIP, ClipSolver
 
 SPREAD = 2  # frames before and after a touch in which arms are spread
 
-Key = tuple[str, str]  # "arms" or "legs", and the side
+Key = tuple[str, str]  # "arms", "legs" or "trunk", and the side
 
 
 def bridge(solver: ClipSolver, found: Touching, width: int, spread: float) -> None:
@@ -33,38 +32,56 @@ def bridge(solver: ClipSolver, found: Touching, width: int, spread: float) -> No
         From 0, interpolation, to 1, arms in the posture away from the body.
     """
     limbs = _limbs(solver)
-    frames = _touching_frames(solver, limbs, found, width)
+    frames = touching_limbs(solver, found, width)
     by_link = {joint.child: joint for joint in solver.robot.joints}
     for key, flags in frames.items():
         if key[0] == "legs":
             flags &= ~np.array([_stands(solver, key, t) for t in range(solver.frames)])
-        coordinates = np.array(
-            [k for link in limbs[key].links for k in range(*by_link[link].q.indices(solver.robot.nq))]
-        )
+        coordinates = np.array([k for link in limbs[key] for k in range(*by_link[link].q.indices(solver.robot.nq))])
         if spread > 0.0 and key[0] == "arms":
             _spread(solver, coordinates, flags, width, spread)
         else:
             _interpolate(solver, coordinates, flags)
 
 
-def _limbs(solver: ClipSolver) -> dict[Key, Limb]:
-    limbs = {("arms", side): limb for side, limb in solver.body.arms.items()}
-    return limbs | {("legs", side): limb for side, limb in solver.body.legs.items()}
+def _limbs(solver: ClipSolver) -> dict[Key, tuple[str, ...]]:
+    """List the links of arms, legs and trunk."""
+    body = solver.body
+    limbs = {("arms", side): limb.links for side, limb in body.arms.items()}
+    limbs |= {("legs", side): limb.links for side, limb in body.legs.items()}
+    return limbs | {("trunk", ""): body.trunk}
 
 
-def _touching_frames(
-    solver: ClipSolver, limbs: dict[Key, Limb], found: Touching, width: int
+def touching_limbs(
+    solver: ClipSolver, found: Touching, width: int, standing: bool = False
 ) -> dict[Key, NDArray[np.bool_]]:
-    """Return in which frames (frames,) limbs are to be moved, by limb."""
-    places = solver.body.places
-    bodies = {key: {places[link].body for link in limb.links} for key, limb in limbs.items()}
+    """Return in which frames (frames,) limbs touch something, and some around, by limb.
+
+    Parameters
+    ----------
+    solver
+        Of the clip.
+    found
+        Frames and pairs of links that touch.
+    width
+        Frames before and after a touch.
+    standing
+        Whether legs in contact count.
+
+    Returns
+    -------
+    dict
+        By "arms" or "legs", and the side, or "trunk"; only limbs that touch something, and the trunk if none does.
+    """
+    limbs, places = _limbs(solver), solver.body.places
+    bodies = {key: {places[link].body for link in links} for key, links in limbs.items()}
     touching = [(t, {places[name].body for name in solver.clearances.names[pair]}) for t, pair in found]
     arms = bodies.get(("arms", "left"), set()) | bodies.get(("arms", "right"), set())
     low = np.argwhere(solver.heights[:, : solver.frames] < -MAX_SLIP)
     touching += [(int(t), {int(body)}) for body, t in low if int(body) in arms]
     frames: dict[Key, NDArray[np.bool_]] = {}
     for t, moved in touching:
-        keys = [key for key in limbs if bodies[key] & moved and not _stands(solver, key, t)]
+        keys = [key for key in limbs if bodies[key] & moved and (standing or not _stands(solver, key, t))]
         own = [key for key in keys if key[0] == "arms"]
         for key in own or keys[:1]:
             frames.setdefault(key, np.zeros(solver.frames, dtype=bool))[max(t - width, 0) : t + width + 1] = True

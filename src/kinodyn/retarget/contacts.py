@@ -68,6 +68,24 @@ class Contact:
         start = self.start if self.edges[0] == edge else self.flat[0]
         return start, self.stop if self.edges[1] == edge else self.flat[1]
 
+    def part(self, start: int, stop: int) -> Contact:
+        """Return a part of the contact, from one frame up to another.
+
+        Parameters
+        ----------
+        start, stop
+            Frames within it.
+
+        Returns
+        -------
+        Contact
+        """
+        flat, edges = (max(start, self.flat[0]), min(stop, self.flat[1])), self.edges
+        if flat[1] <= flat[0]:
+            edge = edges[0 if stop <= self.flat[0] else 1]
+            flat, edges = (start, start), (edge, edge)
+        return replace(self, start=start, stop=stop, flat=flat, edges=edges)
+
 
 @dataclass(frozen=True, eq=False)
 class Feet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy.ndimage import maximum_filter1d
 from kinodyn.arrays import Array
 from kinodyn.retarget.base_motion import lifts
 from kinodyn.retarget.body import SIDES
-from kinodyn.retarget.bridges import bridge
+from kinodyn.retarget.bridges import bridge, touching_limbs
 from kinodyn.retarget.contacts import Contact, intervals
 from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import Touching
@@ -35,6 +34,8 @@ SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
 MAX_REPAIRS = YIELDING + len(BRIDGES)
+RELEASING = YIELDING + 3  # attempts before contacts of legs that touch something are given up
+RELEASED = 3  # frames before and after a touch in which they are
 LOCK_REPAIRS = 3  # attempts to keep contacts whole, before they are reduced to the frames in which they hold
 GROUND_REPAIRS = 3  # attempts to lift points out of the ground, before the base is lifted
 MIN_PART = 3  # frames of a part of a contact that is kept
@@ -119,6 +120,8 @@ def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> A
     """Solve the frames that move again: with less weight of their targets, or interpolated over time."""
     if attempt >= LOCK_REPAIRS:
         _trim_contacts(solver, one_foot=True)
+    if attempt >= RELEASING:
+        _release(solver, touching)
     if attempt >= YIELDING:
         bridge(solver, touching, *BRIDGES[attempt - YIELDING])
     else:
@@ -129,6 +132,19 @@ def _repair(solver: ClipSolver, q: Array, touching: Touching, attempt: int) -> A
             solver.correct_locks()
             solver.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing, verify=False)
     return solver.finish()
+
+
+def _release(solver: ClipSolver, touching: Touching) -> None:
+    """Give up contacts of legs around frames in which these touch: bridges leave legs in contact as they are."""
+    limbs = touching_limbs(solver, touching, RELEASED, standing=True)
+    none = np.zeros(solver.frames, dtype=bool)
+    kept: list[Contact] = []
+    for contact in solver.contacts:
+        stays = ~limbs.get(("legs", contact.side), none)[contact.start : contact.stop]
+        parts = [(contact.start + first, contact.start + last) for first, last in intervals(stays)]
+        kept += [contact] if stays.all() else [contact.part(*ends) for ends in parts if ends[1] - ends[0] >= MIN_PART]
+    if kept != list(solver.contacts):
+        _keep_contacts(solver, kept)
 
 
 def _widen(solver: ClipSolver, frames: NDArray[np.bool_], into: NDArray[np.bool_]) -> None:
@@ -195,6 +211,11 @@ def _trim_contacts(solver: ClipSolver, *, one_foot: bool = False) -> None:
     kept: list[Contact] = []
     for contact, slip in zip(solver.contacts, slips, strict=True):
         kept += _good_parts(contact, misses) if slip > MAX_SLIP else [contact]
+    _keep_contacts(solver, kept)
+
+
+def _keep_contacts(solver: ClipSolver, kept: list[Contact]) -> None:
+    """Lock soles in these contacts only, at the places where they are."""
     before = solver.targets.positions[: 2 * CORNERS].transpose(0, 2, 1)
     solver.locks = ContactLocks(solver.targets, solver.body, tuple(kept), solver.locks.rate)
     solver.locks.apply(before)
@@ -230,11 +251,6 @@ def _good_parts(contact: Contact, misses: Array) -> list[Contact]:
         corners[:, :first_on] = corners[:, last_on:] = 0.0
     parts = []
     for begin, end in intervals(miss.max(axis=0) < 0.5 * MAX_SLIP):
-        start, stop = begin + contact.start, end + contact.start
-        level = max(start, contact.flat[0]), min(stop, contact.flat[1])
-        if stop - start >= MIN_PART:
-            edges = contact.edges
-            if level[1] <= level[0]:
-                level, edges = (start, start), (edges[0 if stop <= contact.flat[0] else 1],) * 2
-            parts.append(replace(contact, start=start, stop=stop, flat=level, edges=edges))
+        if end - begin >= MIN_PART:
+            parts.append(contact.part(begin + contact.start, end + contact.start))
     return parts
