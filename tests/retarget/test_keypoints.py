@@ -10,7 +10,8 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.retarget.example import NAMES, PARENTS
-from kinodyn.retarget.keypoints import REQUIRED, recognise, split_side
+from kinodyn.retarget.human import normalise
+from kinodyn.retarget.keypoints import REQUIRED, key_points, recognise, split_side
 from kinodyn.retarget.structure import limbs
 
 MIXAMO = {name: f"mixamorig:{name}" for name in NAMES}
@@ -225,3 +226,22 @@ def test_plug_in_gait_markers_are_recognised(prefix: str) -> None:
     found = kd.retarget.key_points(motion)
     for key in REQUIRED:
         np.testing.assert_allclose(found[key], expected[key], atol=1e-12)
+
+
+def test_a_corrupt_number_is_a_frame_that_was_not_seen() -> None:
+    motion = kd.retarget.example_motion()
+    positions = motion.positions.copy()
+    positions[20, motion.names.index("LeftHand")] = 1e30
+    corrupt = kd.retarget.Motion(motion.names, motion.parents, positions, motion.rate)
+    human = normalise(corrupt, key_points(corrupt), motion.rate)
+    whole = normalise(motion, key_points(motion), motion.rate)
+    assert any("1 frames interpolated" in note for note in human.notes)
+    np.testing.assert_allclose(human.points["left_wrist"], whole.points["left_wrist"], atol=0.02)
+
+
+def test_hips_at_the_same_place_are_an_error_that_names_them() -> None:
+    motion = kd.retarget.example_motion()
+    points = dict(key_points(motion))
+    points["left_hip"] = points["right_hip"] = 0.5 * (points["left_hip"] + points["right_hip"])
+    with pytest.raises(kd.InputError, match="left and right hip are at the same place"):
+        normalise(motion, points, 30.0)

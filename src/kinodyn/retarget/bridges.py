@@ -17,8 +17,8 @@ Key = tuple[str, str]  # "arms", "legs" or "trunk", and the side
 def bridge(solver: ClipSolver, found: Touching, width: int, spread: float) -> None:
     """Interpolate the joints of limbs that touch something over the frames in which they do, and some around.
 
-    With `spread`, arms are brought by that share towards a posture away from the body there. Joint limits and velocity
-    limits are kept. Legs in contact stay as they are.
+    With `spread`, arms are brought by that share towards a posture away from the body there, and the trunk towards the
+    upright one. Joint limits and velocity limits are kept. Legs in contact stay as they are.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def bridge(solver: ClipSolver, found: Touching, width: int, spread: float) -> No
         if key[0] == "legs":
             flags &= ~np.array([_stands(solver, key, t) for t in range(solver.frames)])
         coordinates = np.array([k for link in limbs[key] for k in range(*by_link[link].q.indices(solver.robot.nq))])
-        if spread > 0.0 and key[0] == "arms":
+        if spread > 0.0 and key[0] != "legs":
             _spread(solver, coordinates, flags, width, spread)
         else:
             _interpolate(solver, coordinates, flags)

@@ -21,6 +21,7 @@ LEG_RANGE = (0.45, 1.15)  # [m] of what is taken as the leg of a human
 MAX_MISSING = 0.5  # of the frames of a key point that may be missing
 MIN_BONE = 1e-6  # length of a limb as a fraction of the body, below which a skeleton is degenerate
 LOW = 5.0  # percentile of heights that is taken as standing on the ground
+FAR = 1e4  # sizes of the body, beyond which a position is corrupt
 MIN_SIZE = 1e-9  # length of vectors that have a direction
 UPRIGHT = np.cos(np.deg2rad(20.0))  # cosine of the trunk's inclination in frames that count as upright
 
@@ -110,7 +111,7 @@ def normalise(motion: Motion, keys: dict[str, Array], rate: float, mirror: bool 
     Human
     """
     notes = list(motion.notes)
-    points = {key: _filled(motion, key, values, notes) for key, values in keys.items()}
+    points = {key: _filled(motion, key, values, notes) for key, values in _near(keys).items()}
     points = _z_up(motion, points, notes)
     if _mirrored(points) if mirror is None else mirror:
         points = {key: value * [1.0, -1.0, 1.0] for key, value in points.items()}
@@ -121,6 +122,9 @@ def normalise(motion: Motion, keys: dict[str, Array], rate: float, mirror: bool 
     for part, other in (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist")):
         if human.length(part, other) < MIN_BONE * human.leg:
             raise InputError(f"{motion.source}: the bone from {part} to {other} has no length")
+    for part in ("hip", "shoulder"):
+        if np.median(norms(human.points[f"left_{part}"] - human.points[f"right_{part}"])) < MIN_BONE * human.leg:
+            raise InputError(f"{motion.source}: left and right {part} are at the same place; give a mapping")
     return human
 
 
@@ -179,6 +183,22 @@ def _levelled(axes: Array, upright: Array) -> Array:
 
 def _neck(points: dict[str, Array]) -> Array:
     return points.get("neck", 0.5 * (points["left_shoulder"] + points["right_shoulder"]))
+
+
+def _near(keys: dict[str, Array]) -> dict[str, Array]:
+    """Remove positions (frames, 3) that are impossibly far from where a point usually is: numbers that are corrupt."""
+    every = np.stack(list(keys.values()))
+    every = every[:, np.isfinite(every).all(axis=(0, 2))]
+    if not every.size:
+        return keys
+    reach = FAR * float(np.median(np.ptp(every, axis=0).max(axis=1)))
+    usual = np.median(every, axis=1)
+    near = {}
+    for (key, values), middle in zip(keys.items(), usual, strict=True):
+        with np.errstate(invalid="ignore"):
+            far = (np.abs(values - middle) > reach).any(axis=1)
+        near[key] = np.where(far[:, None], np.nan, values) if reach > 0.0 and far.any() else values
+    return near
 
 
 def _filled(motion: Motion, key: str, values: Array, notes: list[str]) -> Array:
