@@ -22,7 +22,7 @@ CORNERS = 4  # points of a sole: rear right, rear left, front right, front left
 LOCKED = 40.0
 SWING = 1.5
 WRIST, FINGER, ELBOW = 2.0, 0.25, 0.3
-TORSO, PELVIS, KNEE = 0.4, 0.5, 0.15
+TORSO, PELVIS, KNEE = 0.4, 1.0, 0.3
 
 
 @dataclass(frozen=True, eq=False)
