@@ -1,4 +1,4 @@
-"""Draw the pushes that the humanoid, Talos and G1 survive: python docs/images/pushes.py (some 15 minutes).
+"""Draw the pushes that the humanoid, Talos and G1 survive: python docs/images/pushes.py; hundreds of simulations.
 
 Pushes on a robot that stands without a step grow by a quarter of the bound of the pendulum, others by half of it.
 """
