@@ -1,8 +1,8 @@
 """Measure the longest control ticks of walks: on level ground, pushed by 0.5 m/s of CoM velocity, and up stairs.
 
 A walk repeated is the same to the bit: each tick is measured in several repetitions, and the least CPU time counts,
-which excludes other processes and interrupts. The first repetition, as users see it, also contains whatever takes longer at
-a first call; for it the wall time of the longest tick is given too, which includes other processes.
+which excludes other processes and interrupts. The first repetition, as users see it, also contains whatever takes
+longer at a first call; for it the wall time of the longest tick is given too, which includes other processes.
 
 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/walking_ticks.py [humanoid talos g1] [--repeat 3]
 """
