@@ -106,7 +106,8 @@ class Biped:
         """
         if not isinstance(leg_extension, int | float | np.number) or not 0.5 <= leg_extension < 1:
             raise InputError(f"leg_extension must be at least 0.5 and below 1, got {leg_extension!r}")
-        require_gravity_downwards(robot)
+        if robot.base == "floating":  # a fixed base, which has no feet, raises an error below
+            require_gravity_downwards(robot)
         robot = completed(robot)
         left, right = biped_feet(robot)
         legs = [_Leg(robot, foot) for foot in (left, right)]

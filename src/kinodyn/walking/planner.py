@@ -174,6 +174,10 @@ class Planner(StepPlanner):
         ----------
         t
             [s]
+
+        Returns
+        -------
+        bool
         """
         return t < self._pushed_until
 
