@@ -41,7 +41,7 @@ def reached(body: Body, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     targets.positions[row, :n] = wanted
     padded = np.repeat(body.q[None], targets.positions.shape[1], axis=0)
     padded[:n] = q
-    far = np.full((2, len(padded)), np.inf)
+    far = np.full((2, len(padded)), 1.1 * REACH)  # distances in the motion that do not show that targets are in reach
     found = reachable(body, padded, targets, far, np.zeros((2, len(padded))))
     assert isinstance(found, Reachable) and found.feet.all()
     return found.hands[0, :n]
