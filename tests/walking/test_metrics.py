@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kinodyn as kd
 from kinodyn.spatial import rot_y
-from kinodyn.walking.metrics import mean_rate, sliding
+from kinodyn.walking import Biped
+from kinodyn.walking.metrics import WalkMetrics, mean_rate, sliding
 
 CORNERS = np.array([(0.2, 0.05, 0.0), (0.2, -0.05, 0.0), (-0.1, -0.05, 0.0), (-0.1, 0.05, 0.0)])
 UP = np.array([0.0, 0.0, 1.0])
@@ -45,3 +47,35 @@ def test_the_mean_rate_of_an_angle_that_oscillates_is_that_of_its_trend() -> Non
     for phase in np.linspace(0.0, 2.0 * np.pi, 7):
         yaw = 0.8 * t + 0.08 * np.sin(2.0 * np.pi * t / 0.87 + phase)
         assert abs(mean_rate(t, yaw) - 0.8) * 20.0 < 0.01  # its ends alone would be off by up to 0.16 rad
+
+
+def gliding(touchdown: float = 0.0) -> WalkMetrics:
+    """Metrics of the humanoid moved along x by 0.4 m/s from 1 to 4 s, at rest before and after, with one touchdown."""
+    robot = kd.load("humanoid")
+    body = Biped.from_robot(robot)
+    time = np.arange(0.0, 6.0, 0.01)
+    q, still = np.tile(body.q, (len(time), 1)), np.zeros((len(time), robot.nv))
+    q[:, 0] += 0.4 * np.clip(time - 1.0, 0.0, 3.0)
+    stance = np.column_stack([np.ones(len(time)), time >= touchdown - 1e-9])
+    recording = kd.Recording.from_robot(robot, time, q, still, still, signals={"stance": stance})
+    return WalkMetrics(body, recording, None)
+
+
+@pytest.mark.parametrize("end", [2.05, 3.0, 3.49, 3.51, 4.0])
+def test_commands_of_more_than_one_second_have_a_mean_speed(end: float) -> None:
+    metrics = gliding()
+    rows = metrics.steady(1.0, end)
+    assert metrics.motion(np.array([0.4, 0.0, 0.0]), rows)[0] == pytest.approx(0.4, rel=1e-9)
+    assert metrics.span(rows) >= 0.5
+
+
+def test_the_speed_of_a_command_of_less_than_a_second_is_not_defined() -> None:
+    metrics = gliding()
+    assert np.isnan(metrics.motion(np.array([0.4, 0.0, 0.0]), metrics.steady(1.0, 1.9))).all()
+
+
+def test_the_speed_of_a_walk_to_a_goal_is_its_displacement_until_the_last_touchdown() -> None:
+    assert gliding(touchdown=4.0).goal_speed(1.0) == pytest.approx(0.4, rel=1e-9)
+    assert gliding(touchdown=5.0).goal_speed(1.0) == pytest.approx(0.3, rel=1e-9)
+    assert np.isnan(gliding(touchdown=1.3).goal_speed(1.0))
+    assert np.isnan(gliding().goal_speed(1.0))

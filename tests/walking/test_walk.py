@@ -77,6 +77,7 @@ def test_undisturbed_steps_land_as_planned_where_friction_is_low() -> None:
 def test_the_humanoid_walks_to_a_goal_and_stands_there() -> None:
     result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), goal=(0.5, 0.2, 0.5))
     assert result.walked and abs(result.heading_drift) < np.deg2rad(2.0)
+    assert 0.05 < result.speed < 0.3  # starting, stopping and turning included
     robot, q = result.body.robot, result.recording.q[-1]
     middles = [(foot.sole_pose(robot, q) @ [*foot.middle, 0.0, 1.0])[:2] for foot in result.body.feet.values()]
     np.testing.assert_allclose(np.mean(middles, axis=0), [0.5, 0.2], atol=0.03)

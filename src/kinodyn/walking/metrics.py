@@ -14,6 +14,7 @@ from kinodyn.walking.biped import Biped
 
 SETTLING_TIME = 0.04  # [s] after touchdown in which a foot may still move
 STARTING_TIME = 2.0  # [s] after the first step before the speed is measured
+SHORTEST_MEASUREMENT = 0.5  # [s] of walking, of which a mean speed says something
 TOUCHING = 2e-3  # [m] above the lowest corner of a sole, up to which another one touches the ground too
 MIN_DISTANCE = 0.1  # [m] below which there is no cost of transport
 
@@ -44,17 +45,39 @@ class WalkMetrics:
         """Measure the displacement of the CoM along the ground [m]."""
         return float(np.linalg.norm(self.com[-1, :2] - self.com[0, :2]))
 
-    def motion(self, commanded: Array, begin: float, end: float) -> tuple[float, float]:
+    def steady(self, begin: float, end: float) -> NDArray[np.int_]:
+        """Select the samples (n,) in which the speed is measured, for a command from `begin` to `end` [s].
+
+        They begin `STARTING_TIME` after the command, or in its middle if it is shorter; none are selected if less than
+        `SHORTEST_MEASUREMENT` remains.
+        """
+        short = end - begin < STARTING_TIME + SHORTEST_MEASUREMENT
+        first = 0.5 * (begin + end) if short else begin + STARTING_TIME
+        rows = np.flatnonzero((self.time >= first) & (self.time <= end))
+        return rows if self.span(rows) >= SHORTEST_MEASUREMENT else rows[:0]
+
+    def span(self, rows: NDArray[np.int_]) -> float:
+        """Return the time between the first and the last of the samples [s]."""
+        return float(self.time[rows[-1]] - self.time[rows[0]]) if len(rows) else 0.0
+
+    def motion(self, commanded: Array, rows: NDArray[np.int_]) -> tuple[float, float]:
         """Measure the mean velocity in the direction of the command [m/s], and the mean turn rate [rad/s]."""
-        rows = np.flatnonzero((self.time >= begin + STARTING_TIME) & (self.time <= end))
-        if len(rows) < 2 or self.time[rows[-1]] - self.time[rows[0]] < 0.5:
+        if not len(rows):
             return float("nan"), float("nan")
-        t = self.time[rows[-1]] - self.time[rows[0]]
         turning = mean_rate(self.time[rows], self.yaw[rows])
         if not commanded[:2].any():
             return 0.0, turning
         moved = np.diff(self.com[rows, :2], axis=0)
-        return progress(moved, self.yaw[rows[:-1]], commanded) / t, turning
+        return progress(moved, self.yaw[rows[:-1]], commanded) / self.span(rows), turning
+
+    def goal_speed(self, begin: float) -> float:
+        """Measure the displacement of the CoM along the ground until the last touchdown, over that time [m/s]."""
+        touchdowns = np.flatnonzero((np.diff(self.stance.astype(int), axis=0) > 0).any(axis=1)) + 1
+        last = self.time[touchdowns[-1]] if len(touchdowns) else begin
+        rows = np.flatnonzero((self.time >= begin) & (self.time <= last))
+        if self.span(rows) < SHORTEST_MEASUREMENT:
+            return float("nan")
+        return float(np.linalg.norm(self.com[rows[-1], :2] - self.com[rows[0], :2])) / self.span(rows)
 
     def progress(self, commanded: Array) -> float:
         """Measure the displacement of the CoM along the commanded path [m]; see `path_heading`."""

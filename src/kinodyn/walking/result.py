@@ -37,7 +37,8 @@ class WalkResult:
         Displacement of the CoM along the ground [m].
     speed, turning : float
         Mean velocity in the direction of the command [m/s] and mean turn rate [rad/s], from two seconds after the first
-        step to the end of the command; NaN for shorter walks.
+        step to the end of the command; over the second half of commands shorter than 2.5 s; NaN for those shorter than
+        1 s. With a goal `speed` is the displacement until the last touchdown, over that time.
     heading_drift : float
         Deviation of the heading from the command in that time, or from the goal at the end [rad].
     steps : int

@@ -21,7 +21,7 @@ from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.default_speed import default_speed
 from kinodyn.walking.engines import Engine, make_simulator
 from kinodyn.walking.feasibility import require_feasible, require_strong
-from kinodyn.walking.metrics import STARTING_TIME, WalkMetrics, fall_time
+from kinodyn.walking.metrics import WalkMetrics, fall_time
 from kinodyn.walking.result import WalkResult
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.simulation import run_controller
@@ -192,11 +192,12 @@ def measure(schedule: WalkSchedule, recording: Recording, elapsed: float) -> Wal
     controller, velocity = schedule.controller, schedule.velocity
     metrics = WalkMetrics(controller.body, recording, controller.fallen)
     end = min(schedule.stopped, float(recording.time[-1]))
-    speed, turning = metrics.motion(velocity, STANDING_TIME, end)
+    rows = metrics.steady(STANDING_TIME, end)
+    speed, turning = metrics.motion(velocity, rows)
     if schedule.goal is None:
-        drift = (turning - float(velocity[2])) * (end - STANDING_TIME - STARTING_TIME)
+        drift = (turning - float(velocity[2])) * metrics.span(rows)
     else:
-        drift = metrics.goal_offset(schedule.goal)[1]
+        speed, drift = metrics.goal_speed(STANDING_TIME), metrics.goal_offset(schedule.goal)[1]
     reason = _failure(schedule, recording, metrics)
     margins = metrics.margins()
     com_error, foot_error, trunk_error = metrics.tracking()
