@@ -98,6 +98,7 @@ define install_variant
 	test -x $(VENV)-$(1)/bin/python || $(BIN)/python -m venv $(VENV)-$(1)
 	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(VENV)-$(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth
+	$(VENV)-$(1)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)-$(1)/bin/python -m pip install --quiet --no-build-isolation --no-deps --editable . \
 		--config-settings='cmake.define.KINODYN_ISAS=$(VARIANT_ISA)' --config-settings='cmake.define.KINODYN_OPTIMISE=-O1' \
 		--config-settings='cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1' \

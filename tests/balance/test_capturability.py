@@ -46,6 +46,24 @@ def test_steps_are_counted_up_to_the_bounds() -> None:
     assert kd.balance.steps_to_capture([0.0, unlimited * 1.01], W, T, L, R).tolist() == [0.0, np.inf]
 
 
+def test_a_distance_on_a_bound_needs_no_further_step() -> None:
+    """Whatever the rounding: of all bounds of many pendulums and feet."""
+    for omega in np.linspace(2.5, 4.0, 7):
+        for step_time in (0.3, 0.45, 0.7):
+            n = np.arange(7)  # further bounds are nearer to each other than rounding
+            bounds = np.array([float(kd.balance.capture_distance(int(k), omega, step_time, L, R)) for k in n])
+            np.testing.assert_array_equal(kd.balance.steps_to_capture(bounds, omega, step_time, L, R), n)
+
+
+def test_the_strategy_is_the_first_that_has_room_after_the_reserve() -> None:
+    below = 2.0**-20
+    margins = np.array([0.0625, 0.0625 - below, -0.0625, -0.0625 - below, -0.1875, -0.1875 - below])
+    expected = ["ankle", "hip", "hip", "step", "step", "fall"]
+    assert kd.balance.strategy(margins, hip=0.125, step=0.25, reserve=0.0625).tolist() == expected
+    without = ["ankle", "ankle", "hip", "hip", "step", "step"]
+    assert kd.balance.strategy(margins, hip=0.125, step=0.25).tolist() == without
+
+
 def test_walking_bounds_are_the_largest_set_that_steps_can_stay_in() -> None:
     forward, backward, narrow, wide = 0.4, 0.3, 0.1, 0.35
     found = kd.balance.walking_bounds(W, T, forward=forward, backward=backward, min_width=narrow, max_width=wide)

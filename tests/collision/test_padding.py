@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.collision import World
+from kinodyn.collision import Box, Capsule, Cylinder, Ellipsoid, Mesh, PointCloud, Sphere, World
+from kinodyn.collision.padding import _PADDED, MAX_FORMS, Padding, padded_shape
 
 coal = pytest.importorskip("coal")
 
@@ -232,3 +233,52 @@ def test_unknown_links_are_named(robot: kd.Robot) -> None:
     world.pad_links({"bal": 0.1})
     with pytest.raises(kd.errors.UnknownNameError, match="ball"):
         kd.collision.free(robot, robot.neutral(), world)
+
+
+def cube(size: float) -> tuple[Array, Array]:
+    """Return vertices and faces of a cube that is off the origin."""
+    mesh = trimesh.creation.box([size, size, size])
+    return np.asarray(mesh.vertices + [0.1, 0.2, 0.3]), np.asarray(mesh.faces)
+
+
+SHAPES = {
+    "box": Box([0.2, 0.3, 0.5]),
+    "sphere": Sphere(0.2),
+    "cylinder": Cylinder(0.1, 0.6),
+    "capsule": Capsule(0.1, 0.6),
+    "ellipsoid": Ellipsoid([0.1, 0.2, 0.3]),
+    "mesh": Mesh(*cube(0.2)),
+    "convex mesh": Mesh(*cube(0.2), convex=True),
+}
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.03])
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_padded_shape_is_scaled_and_then_wider_by_the_distance_on_each_side(
+    kind: str, scale: float, distance: float
+) -> None:
+    shape = SHAPES[kind]
+    padded = padded_shape(shape, Padding(distance, scale))
+    extents = np.ptp(padded.shape.triangles(1e-5).vertices, axis=0) + 2.0 * padded.margin
+    expected = scale * np.ptp(shape.triangles(1e-5).vertices, axis=0) + 2.0 * distance
+    np.testing.assert_allclose(extents, expected, rtol=0, atol=1e-4)
+    assert isinstance(padded.shape, type(shape)) and getattr(padded.shape, "convex", None) == getattr(
+        shape, "convex", None
+    )
+
+
+def test_a_padded_cloud_is_scaled_about_its_mean_and_its_points_grow() -> None:
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [3.0, 2.0, 4.0]])
+    shape, margin = padded_shape(PointCloud(points, 0.1), Padding(0.03, 1.5))
+    assert isinstance(shape, PointCloud) and margin == 0.0 and shape.radius == pytest.approx(0.1 * 1.5 + 0.03)
+    np.testing.assert_allclose(shape.points, points.mean(axis=0) + 1.5 * (points - points.mean(axis=0)))
+
+
+def test_few_padded_forms_of_a_shape_are_kept_and_the_last_one_is_used_again() -> None:
+    shape = Box([0.2, 0.3, 0.5])
+    for k in range(5 * MAX_FORMS):
+        padding = Padding(0.001 * (k + 1))
+        assert padded_shape(shape, padding) is padded_shape(shape, padding)
+        assert len(_PADDED[shape]) <= MAX_FORMS
+    assert padded_shape(shape, Padding()).shape is shape

@@ -28,6 +28,13 @@ def test_exact_torques_give_the_exact_payload(name: str, frame: str) -> None:
     assert found.robot.mass == pytest.approx(loaded.mass, rel=1e-5)
 
 
+def test_an_estimate_that_has_not_converged_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kinodyn.identification.consistent.MAX_STEPS", 1)
+    robot = kd.load("ur5")
+    found = kd.identification.payload(robot, measured(robot.with_payload("wrist_3_link", 1.7, COM)), "wrist_3_link")
+    assert found.status == "not converged in 1 steps"
+
+
 def test_noise_leaves_errors_of_the_size_that_is_reported() -> None:
     robot = kd.load("ur5")
     found = kd.identification.payload(

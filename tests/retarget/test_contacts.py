@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import kinodyn as kd
 from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
-from kinodyn.retarget.contacts import Contact, find_contacts
+from kinodyn.retarget.contacts import MIN_DURATION, MIN_RAISED, Contact, _rolling, find_contacts
 from kinodyn.retarget.human import Human, normalise
 from kinodyn.retarget.keypoints import key_points
 from kinodyn.retarget.locks import ContactLocks
@@ -38,6 +39,40 @@ def test_a_foot_that_is_lifted_slowly_stands_on_the_ground_until_it_is_lifted() 
     assert left[0].height == 0.0
     assert 30 <= left[0].stop < 42
     assert all(np.ptp(height[c.start : c.stop]) < 0.06 for c in left)
+
+
+def raised(human: Human, side: str, heights: np.ndarray) -> None:
+    """Lift a leg by a height in each frame."""
+    for part in ("knee", "ankle", "toe"):
+        human.points[f"{side}_{part}"] = human.points[f"{side}_{part}"] + heights[:, None] * [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(("height", "seconds"), [(0.0, MIN_DURATION), (0.2, MIN_RAISED)])
+def test_a_foot_must_rest_for_some_time_and_longer_above_the_ground(height: float, seconds: float) -> None:
+    """The left foot rests at a height for n frames, the first and the last of them too fast, and is in the air else."""
+    for n in range(4, 15):
+        human = standing(180)  # at twice the rate
+        left, right = np.zeros(90), np.zeros(90)
+        left[30:60] = 0.5 + 0.05 * np.arange(30)  # in the air, faster than feet that rest
+        left[40 : 40 + n], right[20:70] = height, 0.9
+        raised(human, "left", left)
+        raised(human, "right", right)
+        found = [(c.start, c.stop) for c in find_contacts(human).contacts if c.side == "left" and 30 < c.start < 60]
+        assert found == ([(41, 39 + n)] if (n - 2) / RATE >= seconds else [])
+
+
+def test_a_foot_stands_on_the_heel_where_its_toes_are_up_most_of_the_time() -> None:
+    contact = Contact("left", 100, 118, (100, 118), 0.0)
+
+    def edges(*degrees: float) -> tuple[tuple[int, int], tuple[str, str]]:
+        rolling = _rolling(contact, np.deg2rad(degrees))
+        return rolling.flat, rolling.edges
+
+    assert edges(*[-12] * 4, *[0] * 10, *[12] * 4) == ((104, 114), ("heel", "toes"))
+    assert edges(*[12] * 4, *[0] * 10, *[-12] * 4) == ((104, 114), ("toes", "heel"))
+    # inclined less than a foot that rolls: on its toes unless these are up
+    assert edges(*[-5] * 3, *[12] * 2, *[0] * 13) == ((105, 118), ("toes", "toes"))
+    assert edges(*[-12] * 18) == ((100, 100), ("toes", "heel"))
 
 
 def test_soles_on_the_ground_do_not_roll_with_the_shank() -> None:

@@ -17,8 +17,8 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError, SingularError
 
 BATCHES = [(), (1,), (5,), (2, 3), (0,), (2, 0, 3)]
-# Small ones, both sides of the switch from series to closed form, and both sides of a half turn.
-SHORT = [0.0, 1e-160, 1e-12, 1e-8, 1e-4, 0.3, 1 - 1e-12, 1 + 1e-12, 2.5, np.pi - 1e-4, np.pi - 1e-8]
+# Small ones, both sides of the switches from series to closed forms, and both sides of a half turn.
+SHORT = [0.0, 1e-160, 1e-12, 1e-8, 1e-4, 9e-4, 1.1e-3, 0.3, 1 - 1e-12, 1 + 1e-12, 2.5, np.pi - 1e-4, np.pi - 1e-8]
 LONG = [np.pi + 1e-4, 4.0, 2 * np.pi - 0.1, 2 * np.pi, 7.0, 20.0]
 HALF_TURNS = [np.pi - 1e-10, np.pi - 1e-15, np.pi]
 
@@ -161,6 +161,15 @@ def test_the_inverse_jacobian_at_a_full_turn_raises(group: Group) -> None:
             spatial.right_jacobian_inverse(np.stack([0 * x, x]))
 
 
+def test_the_inverse_jacobian_near_a_full_turn_is_inverse_up_to_the_limit_of_its_rounding() -> None:
+    for side in (-1.0, 1.0):
+        x = SO3.vectors((3,), 2 * np.pi + side * 1.5e-6)
+        product = spatial.left_jacobian_inverse(x) @ spatial.left_jacobian(x)
+        np.testing.assert_allclose(product, np.broadcast_to(np.eye(3), (3, 3, 3)), rtol=0, atol=1e-8)
+        with pytest.raises(SingularError, match="full turn"):
+            spatial.left_jacobian_inverse(SO3.vectors((3,), 2 * np.pi + side * 1.3e-6))
+
+
 @pytest.mark.parametrize("angle", [0.0, 1e-6, 0.3, 1.5, 3.0])
 def test_exp_log_and_jacobians_agree_with_pinocchio(angle: float) -> None:
     for seed in range(5):
@@ -187,3 +196,11 @@ def test_skew_is_the_cross_product_and_unskew_its_inverse() -> None:
     np.testing.assert_array_equal(spatial.unskew(spatial.skew(a)), a)
     with pytest.raises(InputError, match="not skew-symmetric"):
         spatial.unskew(np.eye(3))
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_unskew_accepts_rounding_of_the_largest_element(size: float) -> None:
+    S, rounding = size * spatial.skew([0.5, -1.0, 0.25]), 1e-6 * max(size, 1.0)
+    np.testing.assert_allclose(spatial.unskew(S + 0.45 * rounding * np.eye(3)), size * np.array([0.5, -1.0, 0.25]))
+    with pytest.raises(InputError, match="not skew-symmetric"):
+        spatial.unskew(S + 0.55 * rounding * np.eye(3))

@@ -105,6 +105,7 @@ def test_a_moved_inertia_is_that_of_the_moved_body() -> None:
 def test_inconsistent_inertias_are_rejected() -> None:
     with pytest.raises(InputError, match=r"mass must be nonnegative \[kg\]"):
         spatial.inertia_matrix([1, -1], [0, 0, 0], np.eye(3))
+    np.testing.assert_array_equal(spatial.inertia_matrix(0, [1, 2, 3], np.zeros((3, 3))), np.zeros((6, 6)))
     with pytest.raises(InputError, match="not symmetric"):
         spatial.inertia_matrix(1, [0, 0, 0], np.triu(np.ones((3, 3))))
 

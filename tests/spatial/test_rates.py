@@ -82,6 +82,17 @@ def test_euler_rates_close_to_gimbal_lock_are_still_right(order: str) -> None:
     np.testing.assert_allclose(spatial.euler_rates_matrix(angles, order) @ rates, omega, rtol=0, atol=1e-9)
 
 
+@in_every_order
+def test_gimbal_lock_begins_where_the_axes_span_a_volume_of_one_in_a_hundred_million(order: str) -> None:
+    lock, rotation = 0.0 if order[0] == order[2] else np.pi / 2, np.array([0.5, -0.4, 0.3])
+    for side in (-1.0, 1.0):
+        angles = np.array([0.3, lock + side * 1.1e-8, -0.2])
+        omega = spatial.euler_rates_matrix(angles, order) @ rotation
+        np.testing.assert_allclose(spatial.euler_rates(angles, omega, order)[1], rotation[1], rtol=0, atol=1e-7)
+        with pytest.raises(SingularError, match="gimbal lock"):
+            spatial.euler_rates([0.3, lock + side * 0.9e-8, -0.2], omega, order)
+
+
 @in_both_axes
 def test_quaternion_rates_are_the_derivative_and_convert_back(reference: Reference) -> None:
     q, omega = draw(4, 5, 4), draw(4, 5, 3)

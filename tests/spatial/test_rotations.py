@@ -71,6 +71,18 @@ def test_euler_angles_at_and_near_gimbal_lock_still_give_the_rotation(order: str
 
 
 @in_every_order
+def test_gimbal_lock_begins_at_half_angle_sines_of_a_millionth_of_a_millionth(order: str) -> None:
+    locks = (0.0, np.pi) if is_proper(order) else (-np.pi / 2, np.pi / 2)
+    for lock, inward in zip(locks, (1.0, -1.0), strict=True):
+        locked, free = (
+            spatial.as_euler(spatial.from_euler([0.4, lock + inward * 2e-12 * share, 2.0], order), order)
+            for share in (0.6, 1.3)
+        )
+        assert locked[2] == 0.0
+        np.testing.assert_allclose(free, [0.4, lock, 2.0], rtol=0, atol=0.01)
+
+
+@in_every_order
 def test_half_turns_about_every_axis_pass_through_euler_angles(order: str) -> None:
     axes = np.array(list(itertools.product((-1, 0, 1), repeat=3)), dtype=float)
     axes = axes[np.linalg.norm(axes, axis=1) > 0]

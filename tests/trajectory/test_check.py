@@ -59,6 +59,27 @@ def test_a_known_peak_is_reported_with_joint_time_and_excess(panda: kd.Robot) ->
     assert "within limits" in str(tr.check(panda, tr.minimum_jerk(q0, q1, 4.0, robot=panda)))
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_violations_have_the_sign_of_the_motion_and_begin_beyond_the_tolerance(panda: kd.Robot, sign: float) -> None:
+    """Velocities by roots of polynomials, and torques and another trajectory by refined samples."""
+    q0 = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0])
+    motion = tr.minimum_jerk(q0, q0 + sign * np.eye(7)[2], 0.8, robot=panda)
+    by_roots = tr.check(panda, motion, torque=False).violations[0]
+    assert by_roots.value == pytest.approx(sign * 1.875 / 0.8) and by_roots.limit == sign * 2.175
+    limit = 1.875 / 0.8 / 1.01
+    for tolerance, is_within in ((0.0099, False), (0.0101, True)):
+        assert tr.check(panda, motion, velocity=limit, torque=False, tolerance=tolerance).ok == is_within
+    swing = Swing()
+    by_samples = tr.check(None, swing, velocity=1.9).violations[0]
+    assert by_samples.limit == np.copysign(1.9, by_samples.value)
+    assert by_samples.value == pytest.approx(swing(by_samples.time, 1)[0], rel=1e-9)
+    q, v, a = (motion(np.linspace(0.0, 0.8, 2001), order) for order in (0, 1, 2))
+    torques = kd.dynamics.inverse(panda, q, v, a)
+    for violation in tr.check(panda, motion, velocity=np.inf, torque=1.0).violations:
+        along = torques[:, panda.joint_names.index(violation.joint)]
+        assert violation.value == pytest.approx(along[np.abs(along).argmax()], rel=1e-4)
+
+
 def test_position_violations_between_waypoints_are_found(panda: kd.Robot) -> None:
     """The spline overshoots a waypoint that is just inside."""
     q = np.tile([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0], (4, 1))

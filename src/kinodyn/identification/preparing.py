@@ -14,7 +14,6 @@ from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.errors import InputError
-from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements
 from kinodyn.model.robot import Robot
 
@@ -174,14 +173,12 @@ def _filtered(data: Measurements, cutoff: float, rate: float) -> Measurements:
         filtered: Array = sosfiltfilt(sections, values, axis=0, padlen=padding)
         return filtered
 
-    tau = smooth(data.tau)
-    tau[:, : base_rows(data.robot)] = 0.0
     return replace(
         data,
         q=_on_manifold(data.robot, smooth(data.q)),
         v=None if data.v is None else smooth(data.v),
         a=None if data.a is None else smooth(data.a),
-        tau=tau,
+        tau=smooth(data.tau),
         wrenches={frame: smooth(wrench) for frame, wrench in data.wrenches.items()},
     )
 

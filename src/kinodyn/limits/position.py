@@ -62,7 +62,7 @@ class PositionLimit(Limit):
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
         lower, upper = self.bounds(robot)
-        return np.asarray(((q >= lower - 1e-9) & (q <= upper + 1e-9)).all(axis=-1))
+        return np.asarray(((q >= lower - tolerance) & (q <= upper + tolerance)).all(axis=-1))
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
         lower, upper = self.bounds(motion.robot)

@@ -172,6 +172,84 @@ def test_scaling_factors_slow_the_motion(group: Any) -> None:
         group.set_max_velocity_scaling_factor(2.0)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["planning_time", "goal_joint_tolerance", "goal_position_tolerance", "goal_orientation_tolerance"],
+)
+def test_settings_are_positive_and_return_as_they_were_set(group: Any, name: str) -> None:
+    get, put = getattr(group, f"get_{name}"), getattr(group, f"set_{name}")
+    before = group.get_goal_tolerance()
+    put(0.125)
+    assert get() == 0.125
+    names = ("goal_joint_tolerance", "goal_position_tolerance", "goal_orientation_tolerance")
+    expected = tuple(0.125 if each == name else value for each, value in zip(names, before, strict=True))
+    assert group.get_goal_tolerance() == expected
+    for wrong in (0.0, -1.0, float("nan"), "much"):
+        with pytest.raises(kd.InputError):
+            put(wrong)
+    assert get() == 0.125
+    group.set_goal_tolerance(0.25)
+    assert group.get_goal_tolerance() == (0.25, 0.25, 0.25)
+
+
+def test_names_of_the_planner_and_the_number_of_attempts(group: Any) -> None:
+    group.set_planner_id("prm")
+    group.set_planning_pipeline_id("ompl")
+    assert group.get_planner_id() == "prm" and group.get_planning_pipeline_id() == "ompl"
+    with pytest.raises(kd.InputError, match="num_planning_attempts"):
+        group.set_num_planning_attempts(0)
+    for ignored in (group.allow_replanning, group.allow_looking):
+        ignored(True)
+
+
+def test_names_and_sizes_of_a_group(group: Any) -> None:
+    joints = [f"panda_joint{k}" for k in range(1, 8)]
+    assert group.get_joints() == group.get_active_joints() == joints and group.get_variable_count() == 7
+    assert group.has_end_effector_link() and group.get_end_effector_link() == TIP
+    assert group.get_pose_reference_frame() == group.get_planning_frame() == PANDA.frame_names[0]
+    group.set_end_effector_link("panda_link6")
+    group.set_pose_reference_frame(TIP)
+    assert group.get_end_effector_link() == "panda_link6" and group.get_pose_reference_frame() == TIP
+    at, expected = group.get_current_pose().pose.position, kd.kinematics.pose(PANDA, READY, "panda_link6")[:3, 3]
+    np.testing.assert_allclose([at.x, at.y, at.z], expected, atol=1e-12)
+
+
+def test_random_targets_are_within_limits_and_random_poses_within_reach(group: Any) -> None:
+    group.set_random_target()
+    target = np.array(group.get_joint_value_target())
+    assert ((target >= PANDA.limits.lower) & (target <= PANDA.limits.upper)).all()
+    first, second = (group.get_random_pose().pose.position for _ in range(2))
+    assert (first.x, first.y, first.z) != (second.x, second.y, second.z)
+    assert np.linalg.norm([first.x, first.y, first.z - 0.333]) < 1.2  # from the shoulder
+
+
+def test_remembered_positions_can_be_forgotten_and_pose_targets_cleared(group: Any) -> None:
+    group.remember_joint_values("there", list(READY))
+    assert group.get_remembered_joint_values() == {"there": READY.tolist()}
+    group.forget_joint_values("there")
+    assert group.get_remembered_joint_values() == {} and "there" not in group.get_named_targets()
+    for clear in (group.clear_pose_target, group.clear_pose_targets):
+        group.set_position_target([0.4, 0.2, 0.5])
+        assert group.construct_motion_plan_request().goal_constraints[0].position_constraints
+        clear()
+        assert not group.construct_motion_plan_request().goal_constraints[0].position_constraints
+
+
+def test_the_workspace_has_four_or_six_numbers_or_none(group: Any) -> None:
+    for numbers, low, high in (
+        ([-1.0, -2.0, 1.0, 2.0], (-1.0, -2.0, 0.0), (1.0, 2.0, 0.0)),
+        ([-1.0, -2.0, -3.0, 1.0, 2.0, 3.0], (-1.0, -2.0, -3.0), (1.0, 2.0, 3.0)),
+    ):
+        group.set_workspace(numbers)
+        volume = group.construct_motion_plan_request().workspace_parameters
+        assert (volume.min_corner.x, volume.min_corner.y, volume.min_corner.z) == low
+        assert (volume.max_corner.x, volume.max_corner.y, volume.max_corner.z) == high
+    group.set_workspace([])
+    assert group.construct_motion_plan_request().workspace_parameters.max_corner.x == 0.0
+    with pytest.raises(kd.InputError, match="ws must have 0, 4 or 6 numbers"):
+        group.set_workspace([1.0])
+
+
 def test_a_held_object_is_avoided_with_and_stays_where_it_is_released(group: Any, scene: Any, session: Any) -> None:
     scene.add_sphere("ball", group.get_current_pose(), radius=0.03)
     assert scene.get_known_object_names() == ["ball"]
