@@ -4,16 +4,17 @@
 #include <utility>
 
 #include "kernels/pack.hpp"
+#include "kernels/shuffle.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 template <int step, class T, int... lane>
 inline auto keep_low(typename T::Vector a, typename T::Vector b, std::integer_sequence<int, lane...>) {
-    return __builtin_shufflevector(a, b, (lane & step ? Lanes<T>::count + lane - step : lane)...);
+    return shuffled<(lane & step ? Lanes<T>::count + lane - step : lane)...>(a, b);
 }
 template <int step, class T, int... lane>
 inline auto keep_high(typename T::Vector a, typename T::Vector b, std::integer_sequence<int, lane...>) {
-    return __builtin_shufflevector(a, b, (lane & step ? Lanes<T>::count + lane : lane + step)...);
+    return shuffled<(lane & step ? Lanes<T>::count + lane : lane + step)...>(a, b);
 }
 // Transposes as many packs as each has lanes. One stage swaps the off-diagonal blocks of size `step`.
 template <class T, int step = 1>
