@@ -68,6 +68,18 @@ def test_a_joint_brakes_as_late_as_possible() -> None:
     assert moving * dt == pytest.approx(2 * np.sqrt(room / a), rel=0.03)
 
 
+def test_the_last_step_but_one_before_an_end_is_as_long_as_the_last_braking_allows() -> None:
+    robot, dt, a = kd.load("panda"), 0.01, 2.0
+    goal = robot.configuration("ready").copy()
+    goal[0] = 10.0  # beyond its end
+    limits = [kd.limits.PositionLimit(), kd.limits.AccelerationLimit(a)]
+    solver = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(goal)], limits)
+    for room, speed in ((1.1, 1.0), (0.7, 0.7)):  # in units of a dt^2 and of a dt, from which it stops in one step
+        q, v = robot.configuration("ready").copy(), np.zeros(7)
+        q[0], v[0] = robot.limits.upper[0] - room * a * dt**2, a * dt
+        assert solver.step(q, dt, v).v[0] == pytest.approx(speed * a * dt, rel=1e-9)
+
+
 def test_the_current_velocity_can_be_given() -> None:
     robot = kd.load("panda")
     q, v = robot.configuration("ready"), np.full(7, 0.5)

@@ -71,8 +71,15 @@ def test_margins_may_be_negative_by_the_tolerance(kind: str, tolerance: float) -
         q[1, 0] = 0.0
         np.testing.assert_array_equal(limit.satisfied(ROBOT, q, tolerance), [True, False, True])
     limit.enabled = False
-    np.testing.assert_array_equal(limit.satisfied(ROBOT, q, tolerance), [True, True, True])
+    for batch in (q[0], q, np.stack([q, q])):
+        found = limit.satisfied(ROBOT, batch, tolerance)
+        assert found.shape == batch.shape[:-1] and found.all()
     limit.enabled = True
+
+
+def test_the_end_belongs_to_the_limit() -> None:
+    assert CUSTOM.satisfied(ROBOT, np.array([WALL, 0.0]), 0.0)
+    assert not CUSTOM.satisfied(ROBOT, np.array([np.nextafter(WALL, 1.0), 0.0]), 0.0)
 
 
 def test_rows_that_a_motion_reaches_remain_with_their_violation() -> None:

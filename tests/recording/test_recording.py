@@ -93,7 +93,7 @@ def test_an_instant_is_looked_up_with_everything_that_belongs_to_it() -> None:
     np.testing.assert_array_equal(found["forces.left_sole"], recording.forces["left_sole"][5])
     assert recording.at([0.0, 0.03, 0.19])["q"].shape == (3, 37)
     long = example(60)
-    assert 0.57 < long.time[57]  # by rounding
+    assert long.time[57] > 0.57  # by rounding
     for row in range(60):
         np.testing.assert_array_equal(long.at(float(f"0.{row:02d}"))["q"], long.q[row])
     with pytest.raises(kd.InputError, match="from 0 to 0.19"):
