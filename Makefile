@@ -95,6 +95,7 @@ fuzz: $(VENV)/.kinodyn  ## mutate files and arguments for an hour; the next run 
 # instruction set. The install is editable, so that it comes before that of $(VENV).
 VARIANT_ISA := $(if $(filter x86_64,$(shell uname -m)),avx2,neon)
 define install_variant
+	$(BIN)/python cmake/dependencies.py robots | $(BIN)/python -m pip install --quiet -r /dev/stdin
 	test -x $(VENV)-$(1)/bin/python || $(BIN)/python -m venv $(VENV)-$(1)
 	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(VENV)-$(1)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth

@@ -68,6 +68,18 @@ def test_a_joint_brakes_as_late_as_possible() -> None:
     assert moving * dt == pytest.approx(2 * np.sqrt(room / a), rel=0.03)
 
 
+def test_the_last_step_but_one_before_an_end_is_as_long_as_the_last_braking_allows() -> None:
+    robot, dt, a = kd.load("panda"), 0.01, 2.0
+    goal = robot.configuration("ready").copy()
+    goal[0] = 10.0  # beyond its end
+    limits = [kd.limits.PositionLimit(), kd.limits.AccelerationLimit(a)]
+    solver = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(goal)], limits)
+    for room, speed in ((1.1, 1.0), (0.7, 0.7)):  # in units of a dt^2 and of a dt, from which it stops in one step
+        q, v = robot.configuration("ready").copy(), np.zeros(7)
+        q[0], v[0] = robot.limits.upper[0] - room * a * dt**2, a * dt
+        assert solver.step(q, dt, v).v[0] == pytest.approx(speed * a * dt, rel=1e-9)
+
+
 def test_the_current_velocity_can_be_given() -> None:
     robot = kd.load("panda")
     q, v = robot.configuration("ready"), np.full(7, 0.5)
@@ -106,3 +118,49 @@ def test_inverse_dynamics_names_the_limit_that_bounds_an_acceleration(q: float, 
     limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(), kd.limits.AccelerationLimit(3.0)]
     controller = kd.control.InverseDynamicsQP(robot, [kd.tasks.PostureTask([5.0])], limits=limits)
     assert controller.solve(kd.State(robot, [q], [v])).at_limits == (name,)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_joint_that_is_too_fast_brakes_as_hard_as_it_may_and_no_harder_than_it_must(side: float) -> None:
+    inertia = Inertia(1.0, np.zeros(3), 0.1 * np.eye(3))
+    slider = Joint("joint", "prismatic", "base", "slider", axis=np.eye(3)[0], velocity=0.5)
+    robot = Robot(Description("slider", (Link("base", inertia), Link("slider", inertia)), (slider,)))
+    dt, braking = 0.01, 7.0
+    faster = kd.tasks.PostureTask([side * 1e3])
+    controller = kd.control.InverseDynamicsQP(
+        robot, [faster], limits=[kd.limits.VelocityLimit()], dt=dt, braking=braking
+    )
+    for speed, expected in ((0.5 + 0.5 * braking * dt, 0.5 * braking), (0.5 + 1.5 * braking * dt, braking), (9.0, 7.0)):
+        result = controller.solve(kd.State(robot, [0.0], [side * speed]))
+        assert result.a[0] == pytest.approx(-side * expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_joint_beyond_its_end_returns_as_fast_as_its_velocity_limit_allows(side: float) -> None:
+    robot, dt = kd.load("panda"), 0.1
+    q = robot.configuration("ready").copy()
+    end = robot.limits.upper[0] if side > 0 else robot.limits.lower[0]
+    q[0] = end + side
+    beyond = q.copy()
+    beyond[0] += side
+    limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit({"panda_joint1": 0.5})]
+    solver = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(beyond)], limits)
+    for k in range(1, 31):
+        q = solver.step(q, dt).q
+        assert q[0] == pytest.approx(end + side * max(1.0 - 0.05 * k, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("up", [-1.0, 1.0])
+def test_an_acceleration_that_the_motor_cannot_prevent_is_the_least_one_and_named(up: float) -> None:
+    """A slider of 1 kg falls along or against its axis; 2 N are not enough to hold it."""
+    inertia = Inertia(1.0, np.zeros(3), 0.1 * np.eye(3))
+    axis = np.array([0.0, 0.0, up])
+    slider = Joint("joint", "prismatic", "base", "slider", axis=axis, velocity=50.0, effort=2.0)
+    robot = Robot(Description("slider", (Link("base", inertia), Link("slider", inertia)), (slider,)))
+    limits = [kd.limits.AccelerationLimit(3.0), kd.limits.TorqueLimit()]
+    controller = kd.control.InverseDynamicsQP(robot, [kd.tasks.PostureTask([0.0])], limits=limits)
+    result = controller.solve(kd.State(robot, [0.0], [0.0]))
+    assert result.status == "relaxed"
+    assert result.a[0] == pytest.approx(-up * 7.81, abs=1e-4) and result.tau[0] == pytest.approx(up * 2.0, abs=1e-4)
+    (violation,) = (each for each in result.violations if each.kind == "limit")
+    assert violation.name == "acceleration limit of joint" and violation.amount == pytest.approx(4.81, abs=1e-4)

@@ -38,12 +38,12 @@ CUSTOM = CustomLimit("wall", before_the_wall, rows=2)
 COM = ComLimit([[-1.0, -20.0], [WALL, -20.0], [WALL, 20.0], [-1.0, 20.0]])  # of both balls
 
 
-def collision_limit(**options: float) -> CollisionLimit:
+def collision_limit(rows: int = 4, **options: float) -> CollisionLimit:
     world = World()
     world.add_sphere("near_left", 0.1, [OBSTACLE + 0.1, 0.0, 0.0])
     world.add_sphere("near_right", 0.1, [OBSTACLE + 0.1, 10.0, 0.0])
     pairs = [("left", "near_left"), ("right", "near_right")]
-    return CollisionLimit(world, margin=0.02, slow_down=0.5, pairs=pairs, rows=4, **options)  # type: ignore[arg-type]
+    return CollisionLimit(world, margin=0.02, slow_down=0.5, pairs=pairs, rows=rows, **options)  # type: ignore[arg-type]
 
 
 def end_of(limit: CollisionLimit) -> float:
@@ -71,8 +71,15 @@ def test_margins_may_be_negative_by_the_tolerance(kind: str, tolerance: float) -
         q[1, 0] = 0.0
         np.testing.assert_array_equal(limit.satisfied(ROBOT, q, tolerance), [True, False, True])
     limit.enabled = False
-    np.testing.assert_array_equal(limit.satisfied(ROBOT, q, tolerance), [True, True, True])
+    for batch in (q[0], q, np.stack([q, q])):
+        found = limit.satisfied(ROBOT, batch, tolerance)
+        assert found.shape == batch.shape[:-1] and found.all()
     limit.enabled = True
+
+
+def test_the_end_belongs_to_the_limit() -> None:
+    assert CUSTOM.satisfied(ROBOT, np.array([WALL, 0.0]), 0.0)
+    assert not CUSTOM.satisfied(ROBOT, np.array([np.nextafter(WALL, 1.0), 0.0]), 0.0)
 
 
 def test_rows_that_a_motion_reaches_remain_with_their_violation() -> None:
@@ -118,6 +125,13 @@ def test_rows_of_a_collision_limit_are_named_by_their_pairs_and_unused_rows_by_t
     q = np.array([0.8, 0.0])
     assert limit.row_names(ROBOT, q, np.zeros(2)) == ["left near near_left"] + ["collision"] * 3
     assert limit.row_names(ROBOT, q[::-1].copy(), np.zeros(2)) == ["right near near_right"] + ["collision"] * 3
+
+
+def test_where_pairs_are_more_than_rows_the_nearest_has_one() -> None:
+    limit = collision_limit(rows=1)
+    for q, name in (([0.8, 0.6], "left near near_left"), ([0.6, 0.8], "right near near_right")):
+        assert limit.row_names(ROBOT, np.array(q), np.zeros(2)) == [name]
+        assert limit.margins(ROBOT, q)[0] == pytest.approx(end_of(limit) - 0.8, abs=1e-9)
 
 
 def test_every_change_of_a_world_is_a_new_version_of_the_limit_once() -> None:

@@ -62,6 +62,22 @@ def test_a_ball_without_restitution_stays_on_the_ground(block: kd.Robot) -> None
     assert recording.contacts["block"][-1] and not recording.contacts["block"][1]
 
 
+def test_a_ball_that_touches_the_ground_bounces_in_the_same_step(block: kd.Robot) -> None:
+    v0 = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    contacts = HardContacts([Contact("block", kind="point")], restitution=0.5)
+    recording = simulate(block, None, 2e-3, q0=block.neutral(), v0=v0, dt=1e-3, record_dt=1e-3, contacts=contacts)
+    assert recording.v[1, 2] == pytest.approx(0.5, abs=1e-3 * G)
+
+
+def test_the_ground_carries_the_weight_of_a_point_however_the_body_turns_about_it(block: kd.Robot) -> None:
+    """Velocities in axes of the body turn with it; those of its centre in the world do not."""
+    v0 = np.array([1.0, 0.0, 0.0, 0.0, 5.0, 0.0])
+    contacts = HardContacts([Contact("block", kind="point", friction=1e-9)])
+    recording = simulate(block, None, 0.5, q0=block.neutral(), v0=v0, dt=1e-3, record_dt=1e-3, contacts=contacts)
+    np.testing.assert_allclose(recording.forces["block"][1:], np.tile([0, 0, 2 * G, 0, 0, 0], (500, 1)), atol=0.1)
+    np.testing.assert_allclose(recording.q[-1, :3], [0.5, 0.0, 0.0], atol=1e-3)
+
+
 def slide(block: kd.Robot, dt: float, friction: float) -> kd.Recording:
     q0, v0 = block.neutral(), np.zeros(6)
     q0[2], v0[:2] = HALF[2], (1.2, 0.9)

@@ -189,7 +189,9 @@ class RowLimit(Limit, Rows):
         return self.error(robot, q)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        return np.asarray(not self.enabled or (self.margins(robot, q) >= -tolerance).all(axis=-1))
+        if not self.enabled:
+            return super().satisfied(robot, q, tolerance)
+        return np.asarray((self.margins(robot, q) >= -tolerance).all(axis=-1))
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
         J = self.jacobian(robot, q)
