@@ -138,3 +138,49 @@ def test_shapes_without_thickness_are_exported(kind: str, size: tuple[float, ...
     robot = Robot(kd.description.types.Description("plate", (body,)), base="floating")
     model = kd.sim.to_mujoco(robot)
     assert (model.geom_size[model.geom_bodyid > 0][0][: len(size)] > 0.0).all()
+
+
+def telescopic(*, limited: bool = True, up: bool = False) -> Robot:
+    """Replace the knees of the humanoid by slides: the shanks, pushed into the thighs by 0.3 m, slide along them."""
+    written = kd.load("humanoid").description
+    joints = []
+    for joint in written.joints:
+        if joint.name.removesuffix("_knee") in SIDES:
+            T = joint.T_parent_child.copy()
+            T[2, 3] += 0.3
+            low, high = (-0.3, 0.05) if up else (-0.05, 0.3)
+            limits = {"lower": low, "upper": high} if limited else {"lower": -np.inf, "upper": np.inf}
+            axis = np.array([0.0, 0.0, 1.0 if up else -1.0])
+            kind = {"kind": "prismatic", "axis": axis, "effort": 2000.0, "velocity": 3.0}
+            joint = replace(joint, T_parent_child=T, **kind, **limits)
+        joints.append(joint)
+    return Robot(replace(written, joints=tuple(joints), configurations={}), base="floating")
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_the_slide_of_a_telescopic_leg_is_its_knee(up: bool) -> None:
+    body, expected = Biped.from_robot(telescopic(up=up)), Biped.from_robot(kd.load("humanoid"))
+    for side, knee in body.knees.items():
+        assert knee.joint.name == f"{side}_knee" and knee.straight == (-0.3 if up else 0.3)
+        assert knee.bending == (1.0 if up else -1.0)
+    assert body.leg == pytest.approx(expected.leg, abs=0.02)
+    assert body.hip_height == pytest.approx(0.95 * body.leg, rel=0.01)
+    pattern = kd.walking.walking_pattern(body, velocity=[0.3, 0.0, 0.0], steps=2)
+    assert pattern.check(every=0.2).success
+
+
+def test_a_robot_with_telescopic_legs_walks() -> None:
+    result = kd.walking.walk(telescopic(), (0.3, 0.0, 0.0), duration=5.0)
+    assert result.walked, result.reason
+    assert result.speed == pytest.approx(0.3, rel=0.1) and result.slip < 0.005
+
+
+def test_slides_get_a_force_as_default_and_need_limits() -> None:
+    written = telescopic().description
+    unknown = tuple(replace(joint, effort=np.inf) if "knee" in joint.name else joint for joint in written.joints)
+    with pytest.warns(kd.DescriptionWarning, match=r"\(slides 1.\d+e\+03 N and \d+ N\): (left|right)_knee"):
+        body = Biped.from_robot(Robot(replace(written, joints=unknown), base="floating"))
+    k = body.robot.joint("left_knee").v.start
+    assert body.robot.limits.effort[k] == pytest.approx(2.0 * body.weight)
+    with pytest.raises(kd.KinodynError, match="has the slide 'left_knee' as its knee, without limits"):
+        Biped.from_robot(telescopic(limited=False))
