@@ -184,3 +184,22 @@ def test_slides_get_a_force_as_default_and_need_limits() -> None:
     assert body.robot.limits.effort[k] == pytest.approx(2.0 * body.weight)
     with pytest.raises(kd.KinodynError, match="has the slide 'left_knee' as its knee, without limits"):
         Biped.from_robot(telescopic(limited=False))
+
+
+@pytest.mark.parametrize("height", [0.0, -0.3])
+def test_loops_that_the_stance_opens_are_refused(tmp_path: Path, height: float) -> None:
+    """A point of the shank is pinned to the thigh: at the knee it changes nothing, elsewhere the knee cannot bend."""
+    spec = mj.MjSpec.from_string(kd.sim.to_mjcf(kd.load("humanoid"), floor=False))
+    data = np.zeros(mj.mjNEQDATA)
+    data[2] = height
+    spec.add_equality(
+        type=mj.mjtEq.mjEQ_CONNECT, objtype=mj.mjtObj.mjOBJ_BODY, name1="left_shank", name2="left_thigh", data=data
+    )
+    (tmp_path / "robot.xml").write_text(spec.to_xml())
+    with pytest.warns(kd.DescriptionWarning, match="connect"):
+        body = Biped.from_robot(kd.load(tmp_path / "robot.xml"))
+    if height == 0.0:
+        make_simulator(body)
+        return
+    with pytest.raises(kd.KinodynError, match=r"opens these: left_shank and left_thigh \(1\d\d mm apart\)"):
+        make_simulator(body)
