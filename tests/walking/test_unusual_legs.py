@@ -1,4 +1,4 @@
-"""Legs as authors and exporters of descriptions write them: play of gears, inclined legs, coupled knees, contact points."""
+"""Legs as authors of descriptions write them: play of gears, inclined legs, coupled knees, slides, contact points."""
 
 from __future__ import annotations
 

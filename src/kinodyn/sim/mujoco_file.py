@@ -30,8 +30,8 @@ ALL_BITS = 2**31 - 1  # of contype and conaffinity
 def read_spec(robot: Robot) -> mj.MjSpec | None:
     """Read the specification of a robot from its MJCF file.
 
-    Joints of the file that are fixed in the robot are removed. Returns None if it was not read from an MJCF file, if the
-    file is gone, or if the robot is not the one that the file describes: another base, other joints or other links.
+    Joints of the file that are fixed in the robot are removed. Returns None if it was not read from an MJCF file, if
+    the file is gone, or if the robot is not the one that the file describes: another base, other joints or other links.
     """
     source = robot.description.source
     if source is None or source.suffix.lower() != ".xml":
