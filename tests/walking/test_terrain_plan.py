@@ -266,3 +266,11 @@ def test_no_tick_computes_the_soles_of_the_planned_steps(
     for step in climb.steps:
         assert len(soles.polygon(step)) > 2
         assert len(soles.edge(step, "toe")) == 4
+
+
+@pytest.mark.slow
+def test_a_walk_over_terrain_may_be_over_before_its_own_goal() -> None:
+    """Without a goal the footsteps are planned straight ahead for the duration; higher steps take more time."""
+    result = kd.walking.walk(kd.load("humanoid"), duration=6.0, terrain="stairs:0.1,0.4,4")
+    assert result.walked, result.reason
+    assert result.steps > 3

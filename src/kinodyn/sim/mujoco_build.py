@@ -17,6 +17,7 @@ from kinodyn.errors import InputError
 from kinodyn.model import convert
 from kinodyn.model.robot import Robot
 from kinodyn.sim import mujoco_file
+from kinodyn.sim.gears import stiffen_gears
 from kinodyn.sim.loads import add_loads
 from kinodyn.sim.mujoco_model import (
     add_force_sensor,
@@ -164,6 +165,7 @@ def _set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> Non
     reset_solver(spec)
     set_options(spec, robot, settings)
     mujoco_file.set_joint_constants(spec, robot)
+    stiffen_gears(spec, settings.dt)
     if not settings.limits:
         mujoco_file.remove_limits(spec)
     if not settings.joint_friction:

@@ -30,8 +30,8 @@ ALL_BITS = 2**31 - 1  # of contype and conaffinity
 def read_spec(robot: Robot) -> mj.MjSpec | None:
     """Read the specification of a robot from its MJCF file.
 
-    Returns None if it was not read from an MJCF file, if the file is gone, or if the robot is not the one that the file
-    describes: another base, other joints or other links.
+    Joints of the file that are fixed in the robot are removed. Returns None if it was not read from an MJCF file, if
+    the file is gone, or if the robot is not the one that the file describes: another base, other joints or other links.
     """
     source = robot.description.source
     if source is None or source.suffix.lower() != ".xml":
@@ -48,7 +48,7 @@ def read_spec(robot: Robot) -> mj.MjSpec | None:
             for joint in list(spec.body(base.child).joints):  # those that the floating joint replaces
                 spec.delete(joint)
             spec.body(base.child).add_freejoint(name=base.name)
-        model = spec.compile()
+        model = _without_fixed_joints(spec, robot)
     except (DescriptionError, OSError, ValueError, AttributeError, mj.FatalError):
         return None
     names = Names(model)
@@ -60,6 +60,21 @@ def read_spec(robot: Robot) -> mj.MjSpec | None:
         return None
     _name_elements(spec, names)
     return spec
+
+
+def _without_fixed_joints(spec: mj.MjSpec, robot: Robot) -> mj.MjModel:
+    """Remove the joints that are fixed in the robot, with what refers to them, and compile."""
+    model = spec.compile()
+    names = Names(model)
+    fixed = {joint.name for joint in robot.description.joints if joint.kind == "fixed"} & set(names.joints)
+    if not fixed:
+        return model
+    _name_elements(spec, names)
+    for sensor in list(spec.sensors):  # the simulator has its own
+        spec.delete(sensor)
+    for joint in [joint for joint in spec.joints if joint.name in fixed]:
+        spec.delete(joint)
+    return spec.compile()
 
 
 def _has_free_joint(spec: mj.MjSpec) -> bool:

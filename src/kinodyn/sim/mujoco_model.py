@@ -19,6 +19,7 @@ from kinodyn.model.chain import leaders
 from kinodyn.model.compile import Place, compile_tree, frame_along
 from kinodyn.model.convert.joints import ONE_COORDINATE
 from kinodyn.model.robot import Robot, require_robot
+from kinodyn.sim.gears import gear_stiffness
 from kinodyn.sim.inertia_faults import inertia_faults
 from kinodyn.sim.loads import add_loads
 from kinodyn.sim.mujoco_settings import INTEGRATORS, MujocoSettings, settings_of
@@ -138,7 +139,7 @@ def spec_of(
         shapes.exclude_neighbours(robot)
         if settings.floor:
             shapes.add_ground(settings.ground)
-    _add_followers(spec, robot)
+    _add_followers(spec, robot, settings)
     add_motors(spec, robot)
     carriers = frame_bodies(robot, bodies)
     _add_sites(spec, robot, tree.places, carriers, sensors)
@@ -251,7 +252,7 @@ def _add_joint(body: Any, robot: Robot, joint: Joint, settings: MujocoSettings) 
             added.solref_limit = [max(settings.contact_time, 2 * settings.dt), 1.0]
 
 
-def _add_followers(spec: mj.MjSpec, robot: Robot) -> None:
+def _add_followers(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> None:
     references = {joint.name: joint.reference for joint in robot.description.joints}
     lead = leaders(robot)
     for joint in robot.joints:
@@ -270,6 +271,7 @@ def _add_followers(spec: mj.MjSpec, robot: Robot) -> None:
             name1=joint.name,
             name2=leader.joint.name,
             data=data,
+            **gear_stiffness(settings.dt),
         )
 
 

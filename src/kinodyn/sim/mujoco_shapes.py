@@ -17,6 +17,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.sim.terrain_geoms import add_terrain
 from kinodyn.terrain.terrain import as_terrain
 
+MIN_SIZE = 1e-4  # [m] half length or radius of a geom: in descriptions contact points are spheres of radius 0
 MUJOCO_MESH = ".msh"  # a format of MuJoCo's own, which only MuJoCo reads
 GEOM_TYPES = {
     "box": mj.mjtGeom.mjGEOM_BOX,
@@ -32,14 +33,16 @@ GEOM_TYPES = {
 def geom_size(shape: Shape) -> Array:
     """Convert the size of a primitive shape to MuJoCo's (3,), which has half lengths [m]."""
     size = np.zeros(3)
-    if shape.kind == "box":
-        size[:] = 0.5 * np.array(shape.size)
-    elif shape.kind in ("cylinder", "capsule"):
-        size[:2] = shape.size[0], 0.5 * shape.size[1]
-    elif shape.kind == "plane":
+    if shape.kind == "plane":
         size[:] = [*shape.size[:2], 0.1]
+        return size
+    if shape.kind == "box":
+        given = 0.5 * np.array(shape.size)
+    elif shape.kind in ("cylinder", "capsule"):
+        given = np.array([shape.size[0], 0.5 * shape.size[1]])
     else:
-        size[: len(shape.size)] = shape.size
+        given = np.array(shape.size)
+    size[: len(given)] = np.maximum(given, MIN_SIZE)
     return size
 
 

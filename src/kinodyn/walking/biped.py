@@ -32,6 +32,8 @@ from kinodyn.walking.leg_requirements import require_gravity_downwards, require_
 
 SIDES = ("left", "right")
 ANKLE_FRACTION = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
+MAX_LOWERINGS = 3  # of the stance of a robot with inclined legs
+MAX_SLANT = 0.015  # of the extension of inclined legs in the stance above that of upright ones of the same height
 STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
 PARALLEL = 1e-9  # 1 - cosine of the angle within which an axis counts as vertical
 
@@ -246,6 +248,10 @@ class _Leg:
         self.hip = np.array([hip[0], np.mean(above, axis=0)[1], hip[2]])
         self.ankle = places[self.knee.ankle]
         self.length = float(np.linalg.norm(knee - hip) + np.linalg.norm(self.ankle - knee))
+        if self.knee.joint.kind == "prismatic":
+            straight = legs.q.copy()
+            straight[self.knee.joint.q] = self.knee.straight
+            self.length = float(np.linalg.norm(self._hip_to_ankle(straight)))
         require_knee(robot, foot, self.knee, (hip, knee, self.ankle))
         bent = legs.q.copy()
         self.bend(bent, 0.95)
@@ -258,11 +264,47 @@ class _Leg:
         hip, ankle = (kinematics.pose(self.robot, q, link)[2, 3] for link in (self.knee.hip, self.knee.ankle))
         return float(hip - ankle)
 
+    def excess_height(self, q: Array, extension: float) -> float:
+        """Return by how much the hip is too high for this relative length of the leg [m]; 0 if it hardly is.
+
+        Hip and ankle are not above each other where the CoM of the robot is far from its hips.
+        """
+        joint = self.knee.joint
+        if joint.kind == "prismatic":
+            full, whole = self.length, float(np.linalg.norm(self._hip_to_ankle(q)))
+        else:
+            full, whole = self._lengths(q)
+        if whole <= (extension + MAX_SLANT) * full:
+            return 0.0
+        height = self.hip_over_ankle(q)
+        aside = whole**2 - height**2
+        return height - float(np.sqrt(max((extension * full) ** 2 - aside, 0.0)))
+
+    def _hip_to_ankle(self, q: Array) -> Array:
+        """Return the vector (3,) from the hip to the ankle."""
+        hip, ankle = (kinematics.pose(self.robot, q, link)[:3, 3] for link in (self.knee.hip, self.knee.ankle))
+        result: Array = ankle - hip
+        return result
+
+    def _lengths(self, q: Array) -> tuple[float, float]:
+        """Return the length of the straight leg and that from hip to ankle, across the axis of the knee [m]."""
+        joint = self.knee.joint
+        axis = next(written.axis for written in self.robot.description.joints if written.name == joint.name)
+        T = kinematics.pose(self.robot, q, joint.child)
+        across = np.eye(3) - np.outer(T[:3, :3] @ axis, T[:3, :3] @ axis)  # origins are anywhere along an axis
+        hip, ankle = (kinematics.pose(self.robot, q, link)[:3, 3] for link in (self.knee.hip, self.knee.ankle))
+        thigh, shank, whole = (
+            float(np.linalg.norm(across @ part)) for part in (T[:3, 3] - hip, ankle - T[:3, 3], ankle - hip)
+        )
+        return thigh + shank, whole
+
     def bend(self, q: Array, extension: float) -> None:
         """Bend the knee towards the longer side of its range until the leg has about this relative length."""
         index = self.knee.joint.q.start
         low, high = float(self.robot.limits.lower[index]), float(self.robot.limits.upper[index])
-        q[index] = np.clip(self.knee.straight + self.knee.bending * 2.0 * np.arccos(extension), low, high)
+        is_slide = self.knee.joint.kind == "prismatic"
+        bend = (1.0 - extension) * self.length if is_slide else 2.0 * np.arccos(extension)
+        q[index] = np.clip(self.knee.straight + self.knee.bending * bend, low, high)
 
     def level(self, q: Array) -> None:
         """Turn the ankle until the sole has no pitch."""
@@ -323,6 +365,19 @@ def upright_trunk(name: str, T_trunk: Array, *, priority: int = 1, required: boo
 
 def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Array:
     """Find the walking stance: the trunk at the height at which the legs have the given length."""
+    height = length
+    q = _stance_at(robot, legs, height, width)
+    for _ in range(MAX_LOWERINGS):
+        excess = max(leg.excess_height(q, length / leg.length) for leg in legs)
+        if excess <= 0.0:
+            break
+        height -= excess
+        q = _stance_at(robot, legs, height, width)
+    return q
+
+
+def _stance_at(robot: Robot, legs: list[_Leg], length: float, width: float) -> Array:
+    """Find the stance with the hips at a height above the ankles [m]."""
     q = find_legs(robot).q.copy()
     for leg in legs:
         leg.bend(q, length / leg.length)

@@ -15,13 +15,15 @@ from kinodyn.balance.polygon import largest_rectangle
 from kinodyn.description.hulls import convex_hull
 from kinodyn.description.types import Shape
 from kinodyn.dynamics.contact import Plane, SoftContacts
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError, KinodynError, unknown_name
 from kinodyn.sim import FootContacts, HardContacts, MujocoSimulator, NativeSimulator, Simulator
+from kinodyn.sim.loops import loop_gaps
 from kinodyn.walking.biped import Biped
 
 Engine = Literal["mujoco", "native"]
 FRICTION = 1.0  # of the ground, as in `sim.MujocoSettings`
 SOLE_FRACTION = 0.2  # thickness of a sole without shapes, as a fraction of the height of the ankle
+MAX_LOOP_GAP = 0.02  # [m] in the stance: what a simulation closes in its first steps
 MIN_RECTANGLE = 0.1  # least width of the rectangle of a sole, in its thicknesses
 TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
@@ -60,7 +62,9 @@ def make_simulator(
     """
     if engine == "mujoco":
         observed = dict.fromkeys([*(foot.frame for foot in body.feet.values()), *frames])
-        return MujocoSimulator(body.robot, frames=list(observed), feet=_foot_contacts(body), **options)
+        simulator = MujocoSimulator(body.robot, frames=list(observed), feet=_foot_contacts(body), **options)
+        _require_closed_loops(body, simulator)
+        return simulator
     if engine == "native":
         return _native(body, options)
     if not isinstance(engine, Simulator):
@@ -70,6 +74,18 @@ def make_simulator(
     if options:
         raise InputError(f"options {sorted(options)} belong to the simulator given as engine")
     return engine
+
+
+def _require_closed_loops(body: Biped, simulator: MujocoSimulator) -> None:
+    """Raise KinodynError where the stance opens a loop of the simulated file, which the model of the robot lacks."""
+    simulator.reset(body.q)
+    gaps = {name: gap for name, gap in loop_gaps(simulator.model, simulator.data).items() if gap > MAX_LOOP_GAP}
+    if gaps:
+        listed = ", ".join(f"{name} ({1e3 * gap:.0f} mm apart)" for name, gap in gaps.items())
+        raise KinodynError(
+            f"{body.robot.name!r} cannot walk: its file closes loops of bodies, and its stance, which is found without "
+            f"them, opens these: {listed}; remove these constraints, with the bodies of the loops that bear no load"
+        )
 
 
 def _foot_contacts(body: Biped) -> FootContacts:

@@ -91,7 +91,8 @@ def torque_fault(
         return "", str(found.limiting) or str(found.status)
     joint = next(joint for joint in robot.joints if joint.mimic is None and joint.v.start == k)
     most = f"{100.0 * share:.0f} % of " if share < 1.0 else ""
-    return f"joint {joint.name} needs {abs(free.tau[k]):.3g} N m and has {most}{robot.limits.effort[k]:.3g} N m", ""
+    unit, limit = "N" if joint.kind == "prismatic" else "N m", float(robot.limits.effort[k])
+    return f"joint {joint.name} needs {abs(free.tau[k]):.3g} {unit} and has {most}{limit:.3g} {unit}", ""
 
 
 def require_feasible(planner: Planner, velocity: ArrayLike) -> None:

@@ -46,6 +46,12 @@ class LegReach:
 
     def __init__(self, robot: Robot, knee: Knee, q: Array) -> None:
         self.hip, self.ankle = knee.hip, knee.ankle
+        if knee.joint.kind == "prismatic":
+            straight = q.copy()
+            straight[knee.joint.q] = knee.straight
+            hip, ankle = (kinematics.pose(robot, straight, link)[:3, 3] for link in (knee.hip, knee.ankle))
+            self.longest = float(np.linalg.norm(ankle - hip)) * float(np.cos(0.5 * MIN_BEND))  # as with equal halves
+            return
         hip, middle, ankle = (
             kinematics.pose(robot, q, link)[:3, 3] for link in (knee.hip, knee.joint.child, knee.ankle)
         )

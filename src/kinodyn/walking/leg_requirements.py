@@ -57,6 +57,13 @@ def require_knee(robot: Robot, foot: Foot, knee: Knee, places: tuple[Array, Arra
     hip, middle, ankle = places
     thigh, shank = float(np.linalg.norm(middle - hip)), float(np.linalg.norm(ankle - middle))
     index, limits = knee.joint.q.start, robot.limits
+    if knee.joint.kind == "prismatic":
+        if not np.isfinite(limits.lower[index]) or not np.isfinite(limits.upper[index]):
+            raise KinodynError(
+                f"the {foot.side} leg of {robot.name!r} has the slide {knee.joint.name!r} as its knee, without limits; "
+                "state how far it moves"
+            )
+        return
     low, high = np.clip([limits.lower[index] - knee.straight, limits.upper[index] - knee.straight], -np.pi, np.pi)
     straightest = float(np.clip(0.0, low, high))
     angles = np.array([straightest, high if abs(high) > abs(low) else low])

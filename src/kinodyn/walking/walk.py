@@ -237,7 +237,8 @@ def _failure(schedule: WalkSchedule, recording: Recording, metrics: WalkMetrics)
         return recording.reason
     if schedule.velocity.any() and metrics.steps() == 0:
         return f"took no step in {duration:g} s, of which the last two seconds are for stopping"
-    if schedule.goal is not None:
+    on_the_way = schedule.own_goal and not schedule.stands
+    if schedule.goal is not None and not on_the_way:
         offset, drift = metrics.goal_offset(schedule.goal)
         if offset > GOAL_TOLERANCE[0] or abs(drift) > GOAL_TOLERANCE[1]:
             return f"stands {offset:.3g} m and {np.rad2deg(drift):.2g} degrees off the goal after {duration:g} s"

@@ -51,6 +51,8 @@ class WalkSchedule:
         Commanded velocity; zero with a goal.
     checked_velocity : (3,)
         Velocity that the robot must be able to walk at.
+    own_goal : bool
+        Whether the goal is one straight ahead that only the duration determines: the walk may be over before it.
     walked : float
         Distance to where the robot would stop, along the path [m].
     stopped : float
@@ -73,6 +75,7 @@ class WalkSchedule:
             raise InputError("give a distance or a goal, not both")
         self.controller, self.distance = controller, distance
         self.goal: Array | None = None
+        self.own_goal = False
         self.velocity = np.array(controller.planner.timing.check(velocity))
         self.checked_velocity = self.velocity
         self.tick_times: list[float] = []
@@ -106,7 +109,7 @@ class WalkSchedule:
                 raise InputError(f"a walk over terrain needs a speed; the velocity is {self.velocity.tolist()}")
             walking = (10.0 if duration is None else float(duration)) - STANDING_TIME - STOPPING_TIME
             reach = speed * walking if self.distance is None else self.distance
-            goal = (*(reach / speed * self.velocity[:2]), 0.0)
+            goal, self.own_goal = (*(reach / speed * self.velocity[:2]), 0.0), self.distance is None
         plan = TerrainPlan(
             planner.body,
             ground,
@@ -129,6 +132,11 @@ class WalkSchedule:
         if speed < 0.01:
             raise InputError(f"a distance of {distance:g} m needs a speed; the velocity is {self.velocity.tolist()}")
         return STANDING_TIME + 1.3 * distance / speed + 5.0
+
+    @property
+    def stands(self) -> bool:
+        """Whether the robot has come to a stand after its last step."""
+        return self._standing_since < np.inf
 
     @property
     def signals(self) -> dict[str, object]:
