@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
@@ -215,11 +215,6 @@ class CollisionLimit(RowLimit):
         reference = self.reference
         at = None if reference is None else single_configuration(query.robot, reference, f"reference of {self.name!r}")
         return pair_margins(query, self.margin, at)
-
-    def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        if not self.enabled:
-            return np.ones(q.shape[:-1], dtype=bool)
-        return np.asarray((self.margins(robot, q) >= -tolerance).all(axis=-1))
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
         J, after = self._after(robot, q, x, dt)
