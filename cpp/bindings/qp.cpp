@@ -81,6 +81,9 @@ struct QpArrays {
                PyArray_SIZE(reinterpret_cast<PyArrayObject*>(row_unit.ptr())) == m;
     }
     bool can_be_reused() const {
+#ifdef Py_GIL_DISABLED
+        return false;  // another thread may be about to take the arrays: counts of references are no proof here
+#endif
         constexpr npy_intp most = 1 << 16;  // numbers; larger programs are not solved in control loops
         const auto size = [](const nb::object& of) { return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(of.ptr())); };
         if (!g.is_valid() || size(H) + size(A) > most) return false;

@@ -5,15 +5,16 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "core/x86.hpp"
+
 namespace kinodyn {
 
 namespace {
 
 bool runs_here(const std::string& name) {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (name == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (name == "avx512") return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+    if (name == "avx2") return x86_support().avx2;
+    if (name == "avx512") return x86_support().avx512;
 #endif
     return true;
 }

@@ -15,6 +15,7 @@ struct ClosedForm {
 
     // Relative to the size of the arm, then to the squared coefficients, as in `subproblems.py`.
     static constexpr double free_joint = 1e-10, double_root = 1e-12, nearly_aligned = 1e-4;
+    static constexpr double nearly_free = 1e-4;  // of a joint whose angle decides whether the others reach the target
     static constexpr double residual_tolerance = 1e-9;  // of solutions
 
     using V = Vec3<double>;
@@ -222,7 +223,8 @@ struct ClosedForm {
             const bool near = height(one, centre, move(centre), first);
             for (int i = 0; i < 2; ++i) {
                 reached = near;
-                const V behind = tmul(R, one.turn(first[i], u));
+                const V behind = tmul(R, one.turn(first[i], u)), across = tmul(six.frame, behind);
+                regular &= across.x * across.x + across.y * across.y > nearly_free * nearly_free;
                 const bool bends = level(five, six.w(), u, six.along(behind), 1.0, bend);
                 for (int j = 0; j < 2; ++j) {
                     reached = bends;

@@ -31,7 +31,7 @@ def table() -> dict[str, dict[str, float]]:
 def main() -> None:
     """Draw bars on a logarithmic scale."""
     figures = table()
-    figure = Figure(figsize=(11, 5), layout="constrained")
+    figure = Figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplots()
     height = 0.17
     for k, (engine, colour) in enumerate(COLOURS.items()):

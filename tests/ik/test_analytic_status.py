@@ -314,3 +314,70 @@ def test_a_tolerance_accepts_axes_that_nearly_meet() -> None:
     assert (found.status != "unreachable").mean() > 0.95
     solved = found.status != "unreachable"
     np.testing.assert_allclose(kd.kinematics.pose(robot, found.nearest(q)[solved], frame), T[solved], atol=1e-9)
+
+
+def singular_poses(name: str, joint: str | None) -> tuple[kd.Robot, np.ndarray]:
+    """Sample configurations at which the arm is singular or stretched, some of them with an axis-aligned tool."""
+    robot = kd.load(name)
+    rng = np.random.default_rng(5)
+    q = rng.uniform(np.maximum(robot.limits.lower, -3.0), np.minimum(robot.limits.upper, 3.0), (80, robot.nq))
+    if name != "panda":
+        q[40:] = np.round(q[40:] / (np.pi / 4)) * np.pi / 4
+    if joint == "elbow of puma560":
+        q[:, 2] = np.arctan2(-0.4318, 0.0203)  # the wrist farthest from the shoulder
+    elif joint is not None:
+        q[:, robot.joint(joint).q] = 0.0
+    return robot, q
+
+
+@pytest.mark.parametrize(
+    ("name", "joint", "given"),
+    [
+        ("ur5", "wrist_2_joint", None),
+        ("ur5", "elbow_joint", None),
+        ("puma560", "joint5", None),
+        ("puma560", "elbow of puma560", None),
+        ("panda", "panda_joint2", "panda_joint2"),
+        ("panda", "panda_joint5", "panda_joint4"),
+        ("panda", "panda_joint5", "panda_joint6"),
+        ("panda", "panda_joint2", "panda_joint7"),
+    ],
+)
+def test_rounded_poses_at_singularities_are_reached_within_their_rounding(
+    name: str, joint: str, given: str | None
+) -> None:
+    robot, q = singular_poses(name, joint)
+    frame = robot.frame_names[-1]
+    T = kd.kinematics.pose(robot, q, frame)
+    single = T.astype(np.float32)
+    found = kd.ik.analytic(robot, single, frame, q0=q, limits=False, redundant_joint=given)
+    assert (found.status != "unreachable").all()
+    best = found.nearest(q)
+    np.testing.assert_allclose(kd.kinematics.pose(robot, best, frame), T, atol=1e-6)
+    kept = np.isfinite(found.q).all(axis=-1)
+    assert found.residual[kept].max() < 1e-6
+    one = kd.ik.analytic(robot, single[0], frame, q0=q[0], limits=False, redundant_joint=given)
+    assert one.status == found.status[0]
+    np.testing.assert_array_equal(one.valid, found.valid[0])
+
+
+def test_a_position_that_was_rounded_is_reached_at_a_singular_orientation() -> None:
+    robot, q = singular_poses("ur5", "wrist_2_joint")
+    T = kd.kinematics.pose(robot, q[40:], "wrist_3_link")
+    T[:, :3, 3] = T[:, :3, 3].round(7)
+    found = kd.ik.analytic(robot, T, "wrist_3_link", q0=q[40:], limits=False)
+    assert (found.status != "unreachable").all()
+
+
+def test_branches_that_meet_within_rounding_errors_count_once() -> None:
+    robot = kd.load("planar2r")
+    T = np.array([2.0 + 1e-7, 0.0, 0.0])
+    found = kd.ik.analytic(robot, T, "link2")
+    assert found.status == "solved" and found.count == 1
+    np.testing.assert_allclose(found.residual[found.valid], 1e-7, rtol=1e-6)
+    np.testing.assert_allclose(found.q[found.valid], 0.0, atol=1e-3)
+
+
+def test_targets_beyond_the_accuracy_of_poses_are_unreachable() -> None:
+    robot = kd.load("planar2r")
+    assert kd.ik.analytic(robot, [2.0 + 2e-6, 0.0, 0.0], "link2").status == "unreachable"

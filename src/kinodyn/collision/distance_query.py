@@ -65,7 +65,7 @@ class DistanceQuery:
             index = np.array(checked_pairs(robot, own, objects, allowed), dtype=np.int32).reshape(-1, 2)
             checked = ~unchecked_obstacles(owners, self.form, allowed)
         else:
-            _check_names(robot, pairs, groups, owners, objects)
+            _check_names(robot, pairs, groups, owners)
             index = _chosen(groups[: self.form.unpadded], pairs - allowed)
             checked = named_pairs(owners, groups, pairs - allowed) & self.form.meets_obstacles
         self.core = _core.DistanceQuery(robot, self.form.core, self.obstacles.core, index, checked)
@@ -121,7 +121,7 @@ def _chosen(groups: Sequence[str], pairs: Pairs) -> NDArray[np.int32]:
     return np.array(sorted(rows), dtype=np.int32).reshape(-1, 2)
 
 
-def _check_names(robot: Robot, pairs: Pairs, groups: Sequence[str], owners: Sequence[str], objects: Objects) -> None:
+def _check_names(robot: Robot, pairs: Pairs, groups: Sequence[str], owners: Sequence[str]) -> None:
     fixed = set(owners)
     known = [*groups, *owners]
     for pair in pairs:

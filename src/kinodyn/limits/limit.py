@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import list_of, numbers, positive
+from kinodyn.checks import list_of, nonnegative, numbers, positive
 from kinodyn.display import displayed
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
@@ -106,6 +106,7 @@ class Limit:
         NDArray[np.bool_]
             Whether each configuration (...) satisfies the limit.
         """
+        nonnegative("tolerance", tolerance)
         return np.ones(numbers("q", q, robot.nq).shape[:-1], dtype=bool)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
@@ -189,9 +190,10 @@ class RowLimit(Limit, Rows):
         return self.error(robot, q)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
+        q, within = numbers("q", q, robot.nq), nonnegative("tolerance", tolerance)
         if not self.enabled:
-            return super().satisfied(robot, q, tolerance)
-        return np.asarray((self.margins(robot, q) >= -tolerance).all(axis=-1))
+            return super().satisfied(robot, q, within)
+        return np.asarray((self.margins(robot, q) >= -within).all(axis=-1))
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
         J = self.jacobian(robot, q)

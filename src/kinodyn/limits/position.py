@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative
+from kinodyn.checks import nonnegative, numbers
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.limits.bounds import JointBounds
@@ -61,8 +61,9 @@ class PositionLimit(Limit):
         np.minimum(bounds.upper, upper, out=bounds.upper)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
+        q, within = numbers("q", q, robot.nq), nonnegative("tolerance", tolerance)
         lower, upper = self.bounds(robot)
-        return np.asarray(((q >= lower - tolerance) & (q <= upper + tolerance)).all(axis=-1))
+        return np.asarray(((q >= lower - within) & (q <= upper + within)).all(axis=-1))
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
         lower, upper = self.bounds(motion.robot)

@@ -61,7 +61,7 @@ def dynamics(
     }
     values = compute(loaded, quantity, state, _wrenches(wrench or []))
     names = labels(loaded).v
-    columns = {name: _columns(name, array, names, state["q"]) for name, array in values.items()}
+    columns = {name: _columns(name, array, names) for name, array in values.items()}
     batched = any(state[key].ndim > 1 for key in state)
     tables, pictures = _shown(loaded, quantity, values, names, batched)
     rows = {name: array for name, array in values.items() if name != "parameters"}
@@ -114,7 +114,7 @@ def _wrenches(texts: Sequence[str]) -> dict[str, Any] | None:
     return found or None
 
 
-def _columns(name: str, array: Any, names: Sequence[str], q: Any) -> Sequence[str]:
+def _columns(name: str, array: Any, names: Sequence[str]) -> Sequence[str]:
     if name in ("M", "C"):
         return [f"{row}.{column}" for row in names for column in names]
     if name == "momentum":

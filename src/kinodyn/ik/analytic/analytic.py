@@ -77,7 +77,7 @@ def analytic(
         or the last joint.
     tolerance : float
         How far axes may be from meeting [m] or from parallel [rad] to be taken for that, at most 1e-3. Solutions are
-        refined until they reach the target within 1e-9; far from the assumed geometry some may be lost.
+        refined on the exact geometry; far from the assumed one some may be lost.
 
     Returns
     -------

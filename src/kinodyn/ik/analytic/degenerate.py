@@ -10,24 +10,29 @@ from kinodyn.arrays import Array
 from kinodyn.ik.analytic.axes import Mask
 from kinodyn.ik.analytic.refinement import RESIDUAL_TOLERANCE, TWO_PI, Targets, refine
 
-CLOSE = 1e-3  # solutions nearer than this are the same if the middle between them is a solution [rad]
+CLOSE = 1e-3  # solutions nearer than this are the same if the middle between them is a solution [rad],
+CLOSE_FACTOR = 10.0  # or than so many times the root of the residual of solutions, which grows squared at a double root
 RANK_TOLERANCE = 1e-3  # of the largest singular value; solutions on a continuum are found inexactly
 PROBES = (-1e-2, 5e-3, 1e-2)  # steps along a motion that leaves the frame at rest [rad]
 
 
-def coincident(targets: Targets, q: Array, solved: Mask) -> Mask:
-    """Return which solutions (n, branches) are an earlier one again: near a double root they are found inexactly."""
+def coincident(targets: Targets, q: Array, solved: Mask, within: float = RESIDUAL_TOLERANCE) -> Mask:
+    """Return which solutions (n, branches) are an earlier one again: near a double root they are found inexactly.
+
+    `within` is the residual up to which a configuration is a solution.
+    """
+    close = max(CLOSE, CLOSE_FACTOR * within**0.5)
     again = np.zeros(solved.shape, dtype=bool)
     index = list(targets.chain.q_index)
     for i in range(1, q.shape[1]):
         gap = q[:, :i, index] - q[:, i : i + 1, index]
         gap -= TWO_PI * np.rint(gap / TWO_PI)
-        near = (np.abs(gap).max(axis=-1) < CLOSE) & solved[:, :i] & solved[:, i : i + 1]
+        near = (np.abs(gap).max(axis=-1) < close) & solved[:, :i] & solved[:, i : i + 1]
         at, j = np.nonzero(near)
         if len(at):
             middle = q[at, i].copy()
             middle[:, index] += 0.5 * gap[at, j]
-            same = targets.residual(middle, targets.T[at])[1] <= RESIDUAL_TOLERANCE
+            same = targets.residual(middle, targets.T[at])[1] <= within
             again[at[same], i] = True
     return again
 

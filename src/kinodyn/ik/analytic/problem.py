@@ -15,17 +15,19 @@ from kinodyn.ik.analytic.general import GeneralJoints
 from kinodyn.ik.analytic.planar import Planar2R
 from kinodyn.ik.analytic.redundant import SevenJoints
 from kinodyn.ik.analytic.refinement import (
+    POSE_ACCURACY,
     RESIDUAL_TOLERANCE,
     Targets,
     assemble,
     duplicates,
     outside,
+    reaching,
     refine,
 )
 from kinodyn.ik.analytic.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE, AnalyticSolutions
 from kinodyn.ik.analytic.single import Plan
 from kinodyn.ik.analytic.six import Solver
-from kinodyn.ik.analytic.subproblems import Degeneracies
+from kinodyn.ik.analytic.subproblems import FREE_JOINT_TOLERANCE, NEARLY_FREE, Degeneracies
 from kinodyn.model.robot import Robot
 
 NAMES = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
@@ -40,6 +42,10 @@ class Branches:
     residual: Array
     singular: Mask
     again: Mask
+
+    def part(self, rows: Mask) -> Branches:
+        """Return the branches of some targets."""
+        return Branches(self.q[rows], self.residual[rows], self.singular[rows], self.again[rows])
 
     def put(self, rows: NDArray[np.intp], other: Branches) -> None:
         """Replace the branches of some targets."""
@@ -70,12 +76,20 @@ class Problem:
         rest = np.repeat(start, k, axis=0) if len(start) > 1 else start
         targets = self._targets(np.repeat(T, k, axis=0) if k > 1 else T)
         found = self._branches(targets, rest, self.swept.reshape(-1), given)
+        self._mark_inexact(found, targets)
         return self._result(found, limits, clamped)
 
+    def _mark_inexact(self, found: Branches, targets: Targets) -> None:
+        """Mark duplicates of targets that are reached within the accuracy of poses only: branches meet there."""
+        solved = reaching(found.residual)
+        rows = np.nonzero(solved.any(axis=-1) & (found.residual > RESIDUAL_TOLERANCE).all(axis=-1))[0]
+        if len(rows):
+            found.again[rows] = coincident(targets.part(rows), found.q[rows], solved[rows], POSE_ACCURACY)
+
     def _branches(self, targets: Targets, rest: Array, swept: Array, given: bool) -> Branches:
-        """Solve in the core, and for targets (m, 4, 4) that it leaves out by `_subproblems`."""
+        """Solve in the core, and targets (m, 4, 4) that it leaves out by the subproblems."""
         if self.plan is None:
-            return self._subproblems(targets, rest, swept, given)
+            return self._by_subproblems(targets, rest, swept, given)
         if self.given is not None:
             rest = np.array(np.broadcast_to(rest, (len(swept), rest.shape[-1])))
             rest[:, self.chain.q_index[self.given]] = swept
@@ -86,14 +100,25 @@ class Problem:
         rows = np.nonzero(~regular if near is targets.T else ~regular | (near != targets.T).any(axis=(-1, -2)))[0]
         if len(rows):
             others = rest[rows] if len(rest) > 1 else rest
-            found.put(rows, self._subproblems(targets.part(rows), others, swept[rows], given))
+            found.put(rows, self._by_subproblems(targets.part(rows), others, swept[rows], given))
         return found
 
-    def _subproblems(self, targets: Targets, rest: Array, swept: Array, given: bool) -> Branches:
-        """Solve by the subproblems, with the record of degenerate cases."""
+    def _by_subproblems(self, targets: Targets, rest: Array, swept: Array, given: bool) -> Branches:
+        """Solve by the subproblems, again with joints taken for free that nearly are where no branch comes near."""
+        found = self._subproblems(targets, rest, swept, given, FREE_JOINT_TOLERANCE)
+        rows = np.nonzero(~reaching(found.residual).any(axis=-1))[0]
+        if len(rows) and not isinstance(self.solver, GeneralJoints):
+            others = rest[rows] if len(rest) > 1 else rest
+            again = self._subproblems(targets.part(rows), others, swept[rows], given, NEARLY_FREE)
+            reached = reaching(again.residual).any(axis=-1)
+            found.put(rows[reached], again.part(reached))
+        return found
+
+    def _subproblems(self, targets: Targets, rest: Array, swept: Array, given: bool, within: float) -> Branches:
+        """Solve by the subproblems, with the record of degenerate cases; joints are free `within` this tolerance."""
         near = rest[:, list(self.chain.q_index)] if given else None
         free = np.zeros((len(self.chain.axes), 1)) if near is None else near.T
-        record = Degeneracies(self.chain.size, list(free))
+        record = Degeneracies(self.chain.size, list(free), within)
         angles = self._angles(self._bounded(targets.T) @ self.chain.T_zero_inverse, swept, record)
         q = assemble(self.chain, angles, rest, near, self.solver.branches)
         if self.given is not None:  # exactly as given, full turns included
@@ -101,7 +126,7 @@ class Problem:
         lost = targets_first(_any(record.lost, (*self.solver.branches, len(targets.T)))).reshape(-1)
         residual = refine(targets, q, near, lost)
         if isinstance(self.solver, GeneralJoints):
-            solved = residual <= RESIDUAL_TOLERANCE
+            solved = reaching(residual)
             return Branches(q, residual, continua(targets, q, solved), coincident(targets, q, solved))
         return Branches(q, residual, *self._degenerate(q, residual, record))
 
@@ -133,7 +158,7 @@ class Problem:
     def _degenerate(self, q: Array, residual: Array, record: Degeneracies) -> tuple[Mask, Mask]:
         """Return which branches (n, branches) have a free joint, and which are another one again."""
         shape = (*self.solver.branches, len(q))
-        solved = residual <= RESIDUAL_TOLERANCE
+        solved = reaching(residual)
         # In branches that do not reach the target joints are clamped, which would look like a singularity.
         singular = targets_first(_any(record.singular, shape)).reshape(solved.shape) & solved
         if not (record.singular or record.double):
@@ -145,7 +170,7 @@ class Problem:
     def _result(self, found: Branches, limits: bool, clamped: Mask) -> AnalyticSolutions:
         n, k = len(self.T), self.swept.shape[-1]
         q, residual, singular = found.q, found.residual, found.singular
-        solved = residual <= RESIDUAL_TOLERANCE
+        solved = reaching(residual)
         distinct = solved & ~found.again
         if limits:
             outside_limits = outside(self.chain, q)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class SevenJoints:
 
     def solve(self, T: Array, value: Array, record: Degeneracies) -> list[CosSin]:
         """Solve targets (n, 4, 4), relative to the zero pose, each with its own value (n,) of the given joint."""
-        record = Degeneracies(record.size, _without(record.free, self.given), record.singular, record.double)
+        record = replace(record, free=_without(record.free, self.given))
         angles = self._around(T, value, record)
         angles.insert(self.given, (np.cos(value), np.sin(value)))
         return angles
@@ -48,7 +48,8 @@ class SevenJoints:
         found = np.empty((2, 6, 2, 2, 2, len(value)))
         for i, one in enumerate(values):
             at = np.nonzero(which == i)[0]
-            local = Degeneracies(record.size, [free[at] if len(free) > 1 else free for free in record.free])
+            free = [angle[at] if len(angle) > 1 else angle for angle in record.free]
+            local = Degeneracies(record.size, free, record.tolerance)
             goal = Motion.from_pose(T[at] @ rotations_about(axes[k], np.array([-one])))
             for j, (c, s) in enumerate(fixed(axes, k, float(one)).solve(goal, local)):
                 found[0, j, ..., at] = np.moveaxis(np.broadcast_to(c, (2, 2, 2, len(at))), -1, 0)

@@ -15,7 +15,8 @@ from kinodyn.ik.analytic.chain import Chain
 from kinodyn.ik.analytic.geometry import tolerance
 from kinodyn.model.robot import Robot
 
-RESIDUAL_TOLERANCE = 1e-9  # of every returned solution
+RESIDUAL_TOLERANCE = 1e-9  # of solutions,
+POSE_ACCURACY = 1e-6  # but of a target that no branch reaches: poses are valid with rotations orthonormal within this
 REFINE_ABOVE = 1e-10  # branches with a larger residual take Newton steps,
 REFINE_BELOW = 1e-4  # unless it is above this, or far above the tolerance of the geometry: these are not solutions
 REFINE_FACTOR = 100.0  # of the tolerance of the geometry
@@ -56,6 +57,16 @@ class Targets:
             gap = gap[..., :3, 3]
         flat = gap.reshape(len(q), -1)
         return reached, np.sqrt(np.einsum("ij,ij->i", flat, flat))
+
+
+def reaching(residual: Array) -> Mask:
+    """Return which branches (n, branches) are solutions.
+
+    A target that no branch reaches exactly may be out of reach by its own rounding errors, where the arm is stretched
+    or a joint free: then it is reached within the accuracy of poses.
+    """
+    exact: Mask = residual <= RESIDUAL_TOLERANCE
+    return exact | (~exact.any(axis=-1, keepdims=True) & (residual <= POSE_ACCURACY))
 
 
 def refine_below() -> float:

@@ -8,7 +8,7 @@ D. Pieper, "The Kinematics of Manipulators Under Computer Control", 1968, chapte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -69,7 +69,7 @@ class Backwards:
 
     def solve(self, p: Vec, c: Vec, record: Degeneracies) -> list[CosSin]:
         """Solve with the roles of p and c exchanged."""
-        outer = Degeneracies(record.size, record.free[2::-1], record.singular, record.double)
+        outer = replace(record, free=record.free[2::-1])
         return self.inner.solve(c, p, outer)[::-1]
 
 

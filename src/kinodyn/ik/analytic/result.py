@@ -27,7 +27,10 @@ class AnalyticSolutions:
         Full configurations; coordinates that were not solved for are those of q0, or neutral. A branch that does not
         reach the target is NaN; one that only violates limits is kept, with `valid` False.
     valid : (..., n_branches) bool array
-        Reaches the target within 1e-9, is within the limits (unless ignored) and does not duplicate another branch.
+        Reaches the target, is within the limits (unless ignored) and does not duplicate another branch. A branch
+        reaches a target within 1e-9. If none does, those within 1e-6 are kept, the accuracy to which rotations must
+        be orthonormal: where the arm is stretched or singular, a pose that was rounded can be out of reach by its
+        rounding errors.
     singular : (..., n_branches) bool array
         A joint is free at this target: the branch represents a continuum, with the free joint as in q0, or at 0.
     residual : (..., n_branches) array

@@ -18,7 +18,7 @@ from kinodyn.ik.analytic.chain import Chain
 from kinodyn.ik.analytic.general import GeneralJoints
 from kinodyn.ik.analytic.planar import TwoLinks
 from kinodyn.ik.analytic.redundant import SevenJoints
-from kinodyn.ik.analytic.refinement import RESIDUAL_TOLERANCE, refine_below
+from kinodyn.ik.analytic.refinement import POSE_ACCURACY, RESIDUAL_TOLERANCE, refine_below
 from kinodyn.ik.analytic.regional import Backwards, FirstTwoIntersect, LastTwoParallel
 from kinodyn.ik.analytic.result import LIMITS, SOLVED, STATUS_DTYPE, UNREACHABLE, AnalyticSolutions, make_solutions
 from kinodyn.ik.analytic.six import ParallelThree, Reversed, Solver, SphericalWrist
@@ -65,6 +65,8 @@ class Plan:
         if not found.regular:
             return None
         q, solved = found.q, found.residual <= RESIDUAL_TOLERANCE
+        if found.residual.min() <= POSE_ACCURACY and not solved.any():
+            return None  # out of reach by rounding errors, where branches meet
         outside, within = self._limit_masks(found.outside, start, limits)
         valid = solved & within
         unsolved = [k for k, reached in enumerate(solved.tolist()) if not reached]

@@ -7,7 +7,7 @@ form A cos q + B sin q = C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from kinodyn.ik.analytic.axes import Axis, CosSin, Mask, Real, Vec, constant, so
 
 # All relative: to the size of the arm, then to the squared coefficients.
 FREE_JOINT_TOLERANCE = 1e-10  # a point nearer to an axis than this does not determine the angle of its joint
+NEARLY_FREE = 1e-4  # nor, within this, for a target that is out of reach by its rounding errors
 DOUBLE_ROOT_TOLERANCE = 1e-12  # discriminants below this are double roots: the two branches may coincide
 ZERO_TOLERANCE = 1e-14  # discriminants below this are rounding errors
 
@@ -25,19 +26,21 @@ ZERO_TOLERANCE = 1e-14  # discriminants below this are rounding errors
 class Degeneracies:
     """Record of degenerate cases: `singular` where a joint is free, `double` where two branches may coincide.
 
-    `size` is the size of the arm [m]; `free` are the angles (n or 1 targets) of joints that are free; `lost` marks
-    branches that were not followed to the target.
+    `size` is the size of the arm [m]; `free` are the angles (n or 1 targets) of joints that are free, `tolerance` is
+    the distance, relative to the size, within which they are; `lost` marks branches that were not followed to the
+    target.
     """
 
     size: float
     free: list[Array]
+    tolerance: float = FREE_JOINT_TOLERANCE
     singular: list[Mask] = field(default_factory=list)
     double: list[Mask] = field(default_factory=list)
     lost: list[Mask] = field(default_factory=list)
 
     def reversed(self) -> Degeneracies:
         """Return the same record for a solver that counts the joints from the other end."""
-        return Degeneracies(self.size, self.free[::-1], self.singular, self.double)
+        return replace(self, free=self.free[::-1])
 
 
 class Discriminant(NamedTuple):
@@ -73,7 +76,7 @@ def bend(
     # (1 - m^2) (1 - n^2) - (cosine - m n)^2, without differences of numbers near 1
     side = np.sign(cosine)
     discriminant = squared_sine * (1.0 - 2.0 * side * m * n / (1.0 + np.abs(cosine))) - (m - side * n) ** 2
-    exact = Discriminant(discriminant, FREE_JOINT_TOLERANCE**2)
+    exact = Discriminant(discriminant, record.tolerance**2)
     return roots(
         a * x + b * y, b * x - a * y, cosine - m * n, 1.0, joint=joint, earlier=earlier, record=record, exact=exact
     )
@@ -99,7 +102,7 @@ def aim_plane(u: tuple[Real, Real], v: tuple[Real, Real], *, joint: int, record:
     c = np.asarray(u[0] * v[0] + u[1] * v[1])
     s = np.asarray(u[0] * v[1] - u[1] * v[0])
     smallest = np.minimum(u[0] * u[0] + u[1] * u[1], v[0] * v[0] + v[1] * v[1])
-    unknown = smallest <= (FREE_JOINT_TOLERANCE * scale) ** 2
+    unknown = smallest <= (record.tolerance * scale) ** 2
     norm = np.sqrt(c * c + s * s)
     if not some(unknown):
         norm = 1.0 / norm
@@ -140,7 +143,7 @@ def roots(
     """
     a, b, k = (_with_axes(x, earlier + 1) for x in (a, b, k))
     square = np.asarray(a * a + b * b)
-    unknown = square <= (FREE_JOINT_TOLERANCE * scale) ** 2
+    unknown = square <= (record.tolerance * scale) ** 2
     discriminant = np.asarray(square - k * k if exact is None else _with_axes(exact.value, earlier + 1))
     zero = ZERO_TOLERANCE if exact is None else exact.zero
     double = np.abs(discriminant) <= DOUBLE_ROOT_TOLERANCE * square
