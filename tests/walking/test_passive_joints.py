@@ -20,7 +20,14 @@ TOE = 0.3  # of the length of the sole
 
 
 def add_part(
-    spec: mj.MjSpec, parent: str, name: str, place: tuple[float, float, float], *, mass: float, arm: float, spring: float
+    spec: mj.MjSpec,
+    parent: str,
+    name: str,
+    place: tuple[float, float, float],
+    *,
+    mass: float,
+    arm: float,
+    spring: float,
 ) -> mj.MjsBody:
     """Add a body on a passive hinge about y, its CoM at `arm` [m] above or below it."""
     body = spec.body(parent).add_body(name=name, pos=place)
@@ -107,5 +114,7 @@ def test_an_ankle_on_a_spring_is_refused(tmp_path: Path) -> None:
     for motor in [motor for motor in spec.actuators if motor.target == "left_ankle_pitch"]:
         spec.delete(motor)
     spec.joint("left_ankle_pitch").stiffness = [500.0, 0.0, 0.0]
-    with pytest.raises(kd.KinodynError, match="left leg .* has joints without a motor .left_ankle_pitch.: their effort"):
+    with pytest.raises(
+        kd.KinodynError, match="left leg .* has joints without a motor .left_ankle_pitch.: their effort"
+    ):
         kd.walking.walk(written(tmp_path, spec), duration=4.0)

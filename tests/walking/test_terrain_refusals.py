@@ -82,5 +82,5 @@ def test_ankles_that_do_not_bear_half_of_the_weight_on_the_toes_take_short_steps
     weak, strong = Planner(Biped.from_robot(robot)), Planner(Biped.from_robot(kd.load("humanoid")))
     assert toe_load(weak.body, "left") < 0.5 < toe_load(strong.body, "left")
     assert takes_long_steps(strong, 0.3) and not takes_long_steps(weak, 0.3)
-    with pytest.raises(kd.KinodynError, match=r"heel has to lift before a step of 0.. m up.* needs 66.* and has 60 N m"):
+    with pytest.raises(kd.KinodynError, match=r"heel has to lift before .* needs 66.* and has 60 N m"):
         kd.walking.walk(robot, (0.2, 0.0, 0.0), terrain="stairs:0.1,0.3,3", goal=(1.6, 0.0, 0.0))
