@@ -64,6 +64,18 @@ def test_the_stance_does_not_depend_on_the_root_link(root: str) -> None:
     assert Biped.from_robot(robot).trunk == "pelvis"
 
 
+def test_a_torso_heavier_than_both_legs_is_kept_upright_instead_of_the_pelvis() -> None:
+    """Two models of Atlas (torso of 84 kg, legs of 36) fell on a slope and in turns with only the pelvis upright."""
+    links = tuple(
+        replace(link, inertia=replace(link.inertia, mass=3.0 * link.inertia.mass, matrix=3.0 * link.inertia.matrix))
+        if link.name == "torso" and link.inertia is not None
+        else link
+        for link in HUMANOID.links
+    )
+    assert Biped.from_robot(Robot(HUMANOID)).trunk == "pelvis"
+    assert Biped.from_robot(Robot(replace(HUMANOID, links=links))).trunk == "torso"
+
+
 def test_limbs_from_a_foot_carry_the_trunk() -> None:
     robot = Robot(with_root(HUMANOID, "left_foot"), base="floating")
     assert limb_root(robot, ("left_foot", "right_foot")) == "pelvis"

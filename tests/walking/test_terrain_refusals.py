@@ -12,6 +12,7 @@ import kinodyn as kd
 from kinodyn.model.robot import Robot
 from kinodyn.walking import Biped, GaitSettings, Planner
 from kinodyn.walking.biped import opposite
+from kinodyn.walking.terrain_feasibility import takes_long_steps, toe_load
 from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.tracking import WholeBodyTracker
 
@@ -25,6 +26,14 @@ def without_ankle_roll() -> Robot:
         for joint in description.joints
     )
     return Robot(replace(description, joints=joints, configurations={}))
+
+
+def with_effort(ending: str, effort: float) -> Robot:
+    description = kd.load("humanoid").description
+    joints = tuple(
+        replace(joint, effort=effort) if joint.name.endswith(ending) else joint for joint in description.joints
+    )
+    return Robot(replace(description, joints=joints))
 
 
 def test_ground_inclined_across_feet_whose_roll_is_free_is_refused() -> None:
@@ -50,11 +59,7 @@ def test_feet_whose_roll_is_free_take_short_steps_where_the_ground_is_inclined(t
 
 def test_motors_without_reserve_are_refused_across_a_slope_and_not_on_level_ground() -> None:
     """The hip roll of the humanoid needs 63 N m on one foot: 68 N m are enough to step, without much reserve."""
-    description = kd.load("humanoid").description
-    joints = tuple(
-        replace(joint, effort=68.0) if joint.name.endswith("hip_roll") else joint for joint in description.joints
-    )
-    robot = Robot(replace(description, joints=joints))
+    robot = with_effort("hip_roll", 68.0)
     kd.walking.feasibility.require_strong(Biped.from_robot(robot))
     with pytest.raises(kd.KinodynError, match="too weak to bear a step of .* joint .*hip_roll needs .* has 90 % of 68"):
         kd.walking.walk(robot, (0.2, 0.0, 0.0), terrain="slope:5,across", goal=(2.0, 0.0, 0.0))
@@ -69,3 +74,13 @@ def test_legs_that_leave_the_roll_of_their_feet_free_keep_their_posture_over_ter
         before = tracker.qp.tasks["posture"].row_weights(body.robot)[knee]
         tracker.prepare_for_terrain()
         assert (tracker.qp.tasks["posture"].row_weights(body.robot)[knee] == before).all() == keeps
+
+
+def test_ankles_that_do_not_bear_half_of_the_weight_on_the_toes_take_short_steps_and_no_high_ones() -> None:
+    """Atlas (182 kg, ankles of 92 N m) fell on long steps across a slope, and on stairs, where its foot turned over."""
+    robot = with_effort("ankle_pitch", 60.0)  # half of the weight at the front of the sole needs 67 N m
+    weak, strong = Planner(Biped.from_robot(robot)), Planner(Biped.from_robot(kd.load("humanoid")))
+    assert toe_load(weak.body, "left") < 0.5 < toe_load(strong.body, "left")
+    assert takes_long_steps(strong, 0.3) and not takes_long_steps(weak, 0.3)
+    with pytest.raises(kd.KinodynError, match=r"heel has to lift before .* needs 66.* and has 60 N m"):
+        kd.walking.walk(robot, (0.2, 0.0, 0.0), terrain="stairs:0.1,0.3,3", goal=(1.6, 0.0, 0.0))

@@ -15,6 +15,7 @@ from kinodyn.balance.feet import biped_feet
 from kinodyn.balance.foot import Foot
 from kinodyn.balance.knees import Knee, find_knee
 from kinodyn.balance.legs import find_legs
+from kinodyn.balance.limbs import limb_mass, link_mass
 from kinodyn.balance.lipm import natural_frequency
 from kinodyn.balance.standing_links import Legs
 from kinodyn.checks import number, numbers
@@ -64,7 +65,7 @@ class Biped:
         Height of the CoM above the ground in the stance [m].
     trunk : str
         The link that is kept upright: the base, unless the description starts with a part of a leg, a head or a hand;
-        then the pelvis.
+        then the pelvis. A link that is heavier than both legs together, such as a torso above a waist, takes its place.
     """
 
     robot: Robot
@@ -121,7 +122,7 @@ class Biped:
         if not apart >= least:
             raise InputError(f"width must be at least {least:.3g} m, so that the feet do not touch, got {width!r}")
         q = _stance(robot, legs, leg_extension * length, apart)
-        return cls(robot, left, right, length, apart, q, float(kinematics.com(robot, q)[2]), find_legs(robot).trunk)
+        return cls(robot, left, right, length, apart, q, float(kinematics.com(robot, q)[2]), _upright_link(robot))
 
     @cached_property
     def omega(self) -> float:
@@ -314,6 +315,17 @@ class _Leg:
             k = int(np.abs(y_axes).argmax())
             x, z = self.foot.sole_pose(self.robot, q)[[0, 2], 0]
             q[below[k].q.start] += float(np.arctan2(z, x)) / y_axes[k]
+
+
+def _upright_link(robot: Robot) -> str:
+    """Choose the link that is kept upright.
+
+    While only the pelvis is, a torso that is heavier than the legs swings on the waist, and its momentum turns the feet.
+    """
+    legs = find_legs(robot)
+    heaviest = max(robot.parameter_links, key=lambda link: link_mass(robot, link))
+    lower = sum(limb_mass(robot, limb) for limb in legs.limbs.values())
+    return heaviest if link_mass(robot, heaviest) > lower else legs.trunk
 
 
 def _natural_width(robot: Robot, legs: list[_Leg]) -> float:

@@ -7,7 +7,7 @@ from math import cos, sin
 import numpy as np
 
 from kinodyn.errors import KinodynError
-from kinodyn.walking.biped import Biped, opposite
+from kinodyn.walking.biped import ANKLE_FRACTION, SIDES, Biped, opposite
 from kinodyn.walking.feasibility import joint_speed, torque_fault
 from kinodyn.walking.footsteps import standing_feet
 from kinodyn.walking.planner import Planner
@@ -18,12 +18,14 @@ MAX_FREE_ROLL = float(np.tan(np.deg2rad(2.0)))  # of the ground across feet whos
 WEIGHT_SHARE = 0.9  # of the torque of a joint that may bear the weight; the rest is for motion and feedback
 JOINT_SPEED_SHARE = 0.85  # of joint velocities of level ground; swings that clear the terrain need the rest
 RESOLUTION = 0.01  # [m] of heights that are checked once
+TOE_SHARE = 0.5  # of the weight, which the toes of the foot behind bear in the middle of a double support
 
 
 def takes_long_steps(planner: Planner, speed: float) -> bool:
     """Return whether the longest steps over terrain suit the robot at a speed [m/s].
 
     Where a joint is too slow for them, the foot lags behind its swing, and the whole body sinks to bring it forward.
+    Where an ankle is too weak to bear half of the weight on the toes, the foot behind turns over as its heel lifts.
 
     Parameters
     ----------
@@ -35,10 +37,29 @@ def takes_long_steps(planner: Planner, speed: float) -> bool:
     -------
     bool
     """
+    if any(toe_load(planner.body, side) < TOE_SHARE for side in SIDES):
+        return False
     own = planner.settings
     reach = planner.limits.scaled(own.terrain.step_fraction).forward
     fastest = min(own.terrain.slow_step_length * planner.body.leg, reach) / own.step_time
     return joint_speed(planner, (fastest, 0.0, 0.0)) * min(speed / fastest, 1.0) <= JOINT_SPEED_SHARE
+
+
+def toe_load(body: Biped, side: str) -> float:
+    """Return the part of the weight that the ankle of a foot bears at the front edge of the sole.
+
+    Parameters
+    ----------
+    body
+    side
+        "left" or "right".
+
+    Returns
+    -------
+    float
+    """
+    foot = body.feet[side]
+    return foot.reach[0] / ANKLE_FRACTION / float(foot.corners[:, 0].max())
 
 
 def require_strong_steps(plan: TerrainPlan, friction: float = 0.5) -> None:
@@ -65,6 +86,8 @@ def require_strong_steps(plan: TerrainPlan, friction: float = 0.5) -> None:
             rise = max((step.z - stance.z, stance.z - lifted.z), key=abs)
             _require(plan.body, stance.side, rise, height, lean, friction)
         checked.add(case)
+        if plan.posture.heel_rise(lifted, stance) > RESOLUTION:
+            _require_strong_toes(plan.body, lifted.side, stance.z - lifted.z)
         feet[step.side] = step
 
 
@@ -79,6 +102,22 @@ def _require_level_across(plan: TerrainPlan) -> None:
                 f"{np.rad2deg(np.arctan(abs(across))):.2g} degrees across its {step.side} foot, "
                 f"more than {np.rad2deg(np.arctan(MAX_FREE_ROLL)):.2g} degrees"
             )
+
+
+def _require_strong_toes(body: Biped, side: str, rise: float) -> None:
+    """Raise KinodynError unless a foot bears its part of the weight on its toes, on a step up by `rise` [m]."""
+    load = toe_load(body, side)
+    if load >= TOE_SHARE:
+        return
+    foot = body.feet[side]
+    limit = foot.reach[0] / ANKLE_FRACTION * body.weight
+    efforts = {joint.name: float(body.robot.limits.effort[joint.v.start]) for joint in body.ankles[side]}
+    name = min(efforts, key=lambda joint: abs(efforts[joint] - limit))
+    raise KinodynError(
+        f"{body.robot.name!r} cannot walk there: its {side} heel has to lift before a step of {rise:.3g} m up, and it "
+        f"is too weak to bear {100.0 * TOE_SHARE:.0f} % of its weight on its toes: joint {name} needs "
+        f"{TOE_SHARE / load * limit:.3g} N m and has {limit:.3g} N m"
+    )
 
 
 def _require(body: Biped, side: str, rise: float, height: float, lean: float, friction: float) -> None:

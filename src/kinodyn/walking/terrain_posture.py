@@ -68,7 +68,7 @@ class TerrainPosture:
         ahead = np.array([np.cos(lifted.yaw), np.sin(lifted.yaw)])
         middle, last = (float(self.body.feet[foot.side].middle[0]) for foot in (lifted, stance))
         begin = self._roll_part(lifted, middle, last + float((stance.position - lifted.position) @ ahead))
-        return self._time_for(self._heel_rise(lifted, stance)) / (1.0 - begin)
+        return self._time_for(self.heel_rise(lifted, stance)) / (1.0 - begin)
 
     def single_support_time(self, lifted: Footstep, stance: Footstep, step: Footstep) -> float:
         """Return the least duration [s] of a swing."""
@@ -111,7 +111,7 @@ class TerrainPosture:
 
     def _at_lift_off(self, lifted: Footstep, stance: Footstep) -> float:
         """Return the height [m] of the CoM when a foot leaves the ground: on a step up its heel has raised it."""
-        return self._over(lifted, stance) + self._heel_rise(lifted, stance)
+        return self._over(lifted, stance) + self.heel_rise(lifted, stance)
 
     def _over(self, old: Footstep, new: Footstep) -> float:
         """Return the height at which both legs reach their feet; on a step up they are stretched further."""
@@ -128,8 +128,8 @@ class TerrainPosture:
         slope, largest = (own.lean_up, own.max_lean_up) if rise >= 0.0 else (own.lean_down, own.max_lean_down)
         return min(slope * abs(rise) / self.body.leg, largest)
 
-    def _heel_rise(self, old: Footstep, new: Footstep) -> float:
-        """Return by how much the CoM rises while the heel of the lower foot behind lifts."""
+    def heel_rise(self, old: Footstep, new: Footstep) -> float:
+        """Return by how much the CoM rises [m] while the heel of the lower foot behind lifts."""
         own = self.settings
         return min(max(own.heel_rise_gain * (new.z - old.z - own.heel_rise_start * self.body.leg), 0.0), self._heel)
 

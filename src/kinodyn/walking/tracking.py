@@ -20,6 +20,7 @@ from kinodyn.spatial.lie import exp_rotation_vector, log_rotation
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.leg_reach import LegReach
+from kinodyn.walking.passive_joints import passive_joints, with_rigid_passive_joints
 from kinodyn.walking.reference import FootReference
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.upper_body import UpperBody
@@ -48,7 +49,7 @@ class WholeBodyTracker:
         com = (gains.com_weight, gains.com_weight, gains.height_weight)
         self._com = ComTask(np.zeros(3), weights=com, name="CoM")
         self._trunk = FrameTask(body.trunk, T_world_trunk, weights=trunk, name="trunk")
-        self._posture = posture = PostureTask(body.q, weights=gains.posture_weight)
+        self._posture = posture = PostureTask(body.q, weights=_posture_weights(robot, gains.posture_weight))
         angular = MomentumTask(weights=momentum, name="angular momentum")
         self._swing = {
             side: FrameTask(
@@ -76,7 +77,8 @@ class WholeBodyTracker:
         self._supports: dict[tuple[str, str], Support] = dict.fromkeys(self._contacts)
         tasks = [self._com, self._trunk, posture, angular, *self._swing.values(), *self._tilt.values()]
         braking = {knee.joint.name: KNEE_BRAKING for knee in body.knees.values()}
-        self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt, braking=braking)
+        model = with_rigid_passive_joints(robot)
+        self.qp = InverseDynamicsQP(model, tasks, contacts=list(self._contacts.values()), dt=dt, braking=braking)
         if upper_body is not None:
             upper_body.add_to(self.qp)
 
@@ -189,6 +191,18 @@ def _range(robot: Robot, joint: JointInfo) -> tuple[JointInfo, Array, float, flo
     low, high = float(robot.limits.lower[joint.q.start]), float(robot.limits.upper[joint.q.start])
     spare = min(ANKLE_MARGIN, 0.25 * (high - low))
     return joint, np.asarray(axis, dtype=float), low + spare, high - spare
+
+
+def _posture_weights(robot: Robot, weight: float) -> Array | float:
+    """Return the weights of a posture that joints without a motor do not serve."""
+    passive = passive_joints(robot)
+    if not passive:
+        return weight
+    weights = np.full(robot.nv, weight)
+    weights[:6] = 0.0
+    for joint in passive:
+        weights[joint.v] = 0.0
+    return weights
 
 
 def _contact(foot: Foot, edge: str, friction: float) -> Contact:
