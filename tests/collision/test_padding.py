@@ -241,7 +241,7 @@ def cube(size: float) -> tuple[Array, Array]:
     return np.asarray(mesh.vertices + [0.1, 0.2, 0.3]), np.asarray(mesh.faces)
 
 
-SHAPES = {
+SOLIDS = {
     "box": Box([0.2, 0.3, 0.5]),
     "sphere": Sphere(0.2),
     "cylinder": Cylinder(0.1, 0.6),
@@ -254,11 +254,11 @@ SHAPES = {
 
 @pytest.mark.parametrize("distance", [0.0, 0.03])
 @pytest.mark.parametrize("scale", [1.0, 1.5])
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("kind", SOLIDS)
 def test_a_padded_shape_is_scaled_and_then_wider_by_the_distance_on_each_side(
     kind: str, scale: float, distance: float
 ) -> None:
-    shape = SHAPES[kind]
+    shape = SOLIDS[kind]
     padded = padded_shape(shape, Padding(distance, scale))
     extents = np.ptp(padded.shape.triangles(1e-5).vertices, axis=0) + 2.0 * padded.margin
     expected = scale * np.ptp(shape.triangles(1e-5).vertices, axis=0) + 2.0 * distance

@@ -164,3 +164,39 @@ def test_an_acceleration_that_the_motor_cannot_prevent_is_the_least_one_and_name
     assert result.a[0] == pytest.approx(-up * 7.81, abs=1e-4) and result.tau[0] == pytest.approx(up * 2.0, abs=1e-4)
     (violation,) = (each for each in result.violations if each.kind == "limit")
     assert violation.name == "acceleration limit of joint" and violation.amount == pytest.approx(4.81, abs=1e-4)
+
+
+def slider(**options: float) -> Robot:
+    """Make a slider of 1 kg along x."""
+    inertia = Inertia(1.0, np.zeros(3), 0.1 * np.eye(3))
+    joint = Joint("joint", "prismatic", "base", "slider", axis=np.eye(3)[0], **options)  # type: ignore[arg-type]
+    return Robot(Description("slider", (Link("base", inertia), Link("slider", inertia)), (joint,)))
+
+
+def test_a_joint_that_must_brake_harder_than_planned_still_stops_before_its_end() -> None:
+    """Braking is planned with half of the motor's 6 N; from 1 m/s, 0.1 m before the end, 5 m/s^2 are needed."""
+    robot, dt = slider(lower=-1.0, upper=0.1, velocity=5.0, effort=6.0), 1e-3
+    limits = [kd.limits.PositionLimit(), kd.limits.TorqueLimit()]
+    controller = kd.control.InverseDynamicsQP(robot, [kd.tasks.PostureTask([1.0])], limits=limits, dt=dt, braking=50.0)
+    q, v = np.zeros(1), np.ones(1)
+    for _ in range(400):
+        result = controller.solve(kd.State(robot, q, v))
+        assert result.status == "solved" and abs(result.tau[0]) <= 6.0 + 1e-6
+        v = v + dt * result.a
+        q = q + dt * v
+        assert q[0] <= 0.1 + 1e-9
+    assert q[0] == pytest.approx(0.1, abs=2e-3)
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.0, 2.0])
+def test_the_weight_of_accelerations_counts_beside_those_of_tasks(weight: float) -> None:
+    """The least of (a - desired)^2 + weight^2 a^2."""
+    robot = slider()
+    task = kd.tasks.PostureTask([1.0])
+    plain, heavy = (
+        kd.control.InverseDynamicsQP(robot, [task], limits=[], acceleration_weight=w).solve(
+            kd.State(robot, [0.0], [0.0])
+        )
+        for w in (1e-9, weight)
+    )
+    assert plain.a[0] > 1.0 and heavy.a[0] == pytest.approx(plain.a[0] / (1.0 + weight**2), rel=1e-6)

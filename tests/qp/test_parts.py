@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,22 @@ def test_contradictions_are_violated_equally_and_certified() -> None:
     np.testing.assert_array_equal(farkas(program, multipliers + [1e-12, 0.0, 0.0]) != 0.0, [False, True, True])
 
 
+def test_a_certificate_is_freed_of_the_rounding_of_the_solver() -> None:
+    program = scaled(CONTRADICTION)
+    _, multipliers = least_violation(program, TOLERANCE)
+    for error in (-1e-7, 1e-7):
+        certificate = farkas(program, multipliers * [1.0, 1.0, 1.0 + error])
+        assert certificate is not None and abs(float(program.A[:, 0] @ certificate[1:])) < 1e-14
+
+
+def test_a_tolerance_below_rounding_fails_with_the_residual() -> None:
+    rng = np.random.default_rng(3)
+    B, A, inside = rng.normal(size=(9, 9)), rng.normal(size=(6, 9)), rng.normal(size=9)
+    answer = qp.solve(B.T @ B, 5.0 * rng.normal(size=9), A, A @ inside, A @ inside + 0.1, tolerance=1e-30)
+    assert answer.status == "failed" and not answer.solved and answer.primal < 1e-10
+    assert re.fullmatch(r"the largest relative residual of the KKT conditions is [\d.]+e-\d+", answer.reason)
+
+
 def test_no_certificate_excludes_points_that_exist() -> None:
     program = scaled(TRIANGLE)
     y, multipliers = least_violation(program, TOLERANCE)
@@ -162,6 +179,16 @@ def test_the_interior_point_method_needs_few_iterations_and_no_constraints() -> 
         np.testing.assert_allclose(x, [1.5, 0.5], rtol=0, atol=1e-7)
         np.testing.assert_allclose(multipliers, [1.0, 0.5], rtol=0, atol=1e-7)
         assert 3 <= point.iterations <= 20 and point.failure == ""
+
+
+def test_the_corrector_keeps_the_iterations_few() -> None:
+    iterations = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        B, A, inside = rng.normal(size=(8, 8)), rng.normal(size=(12, 8)), rng.normal(size=8)
+        program = {"H": B.T @ B + np.eye(8), "g": 20.0 * rng.normal(size=8), "A": A, "upper": A @ inside + 0.1}
+        iterations.append(interior_point(scaled({**program, "lower": np.full(12, -INF)})).iterations)
+    assert np.median(iterations) <= 10.0  # by predictor steps alone 12
 
 
 @pytest.mark.parametrize("name", ["g", "lower", "upper", "x_lower", "x_upper", "H", "A"])
@@ -210,12 +237,16 @@ def test_tolerances_are_between_0_and_1(tolerance: float) -> None:
         ({"A": np.eye(2), "soft": [1.0]}, r"soft must be weights \(2,\) above 0"),
         ({"A": np.eye(2), "soft": [1.0, np.nan]}, "soft"),
         ({"A": np.zeros(2)}, r"A must have shape \(m, 2\)"),
+        ({"H": np.ones((2, 3))}, r"H must be a square matrix \(n, n\) with n > 0, got shape \(2, 3\)"),
+        ({"H": np.ones((3, 2))}, r"H must be a square matrix \(n, n\) with n > 0, got shape \(3, 2\)"),
+        ({"H": np.ones((0, 0))}, "H must be a square matrix"),
+        ({"H": np.ones(2)}, "H must be a square matrix"),
         ({"A": np.zeros((1, 1, 2))}, r"A must have shape \(m, 2\)"),
     ],
 )
 def test_bounds_and_weights_that_cannot_be_are_rejected(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        qp.QP(np.eye(2), np.zeros(2), **arguments)
+        qp.QP(**{"H": np.eye(2), "g": np.zeros(2), **arguments})
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])

@@ -117,3 +117,23 @@ def test_bytes_that_are_not_the_message_are_errors() -> None:
 def test_an_object_that_is_not_a_message_is_an_error() -> None:
     with pytest.raises(kd.InputError, match="must be a message as new"):
         rosmsgs.encode({"data": 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "accepted", "refused"),
+    [
+        ("Byte", {-128: -128, -1: -1, 0: 0, 127: 127, 128: -128, 255: -1}, (-129, 256, 0.5)),
+        ("UInt8", {0: 0, 255: 255}, (-1, 256, 0.5)),
+        ("Int8", {-128: -128, 127: 127}, (-129, 128)),
+        ("Int64", {-(2**63): -(2**63), 2**63 - 1: 2**63 - 1}, (2**63, -(2**63) - 1)),
+        ("Bool", {True: True, 0: False}, (2, "yes")),
+    ],
+)
+def test_integers_keep_their_range(kind: str, accepted: dict[int, int], refused: tuple[object, ...]) -> None:
+    for given, kept in accepted.items():
+        message = rosmsgs.new(f"std_msgs/{kind}", data=given)
+        assert message.data == kept
+        assert rosmsgs.decode(rosmsgs.encode(message), f"std_msgs/{kind}").data == kept
+    for wrong in refused:
+        with pytest.raises(kd.InputError, match="must be a"):
+            rosmsgs.new(f"std_msgs/{kind}", data=wrong)

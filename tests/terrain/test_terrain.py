@@ -266,3 +266,33 @@ def test_heights_above_a_terrain_are_those_above_its_shape() -> None:
     plane = kd.contact.Plane([0.1, 0.2, 0.3], [-0.2, 0.1, 1.0])
     for found, expected in zip(Terrain([plane]).height_and_normal(p), plane.height_and_normal(p), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("tilt", [(0.0, 0.0), (0.2, 0.0), (0.0, -0.3), (0.25, 0.15)])
+def test_a_box_lies_on_the_ground_with_its_sides_along_x_and_its_top_parallel_to_the_ground(
+    tilt: tuple[float, float],
+) -> None:
+    n = np.array([-tilt[0], -tilt[1], 1.0])
+    n /= np.linalg.norm(n)
+    ground = Terrain([kd.contact.Plane((0.0, 0.0, 0.3), n)])
+    length, width, height = 0.4, 0.2, 0.05
+    terrain = ground.with_box(1.0, -0.5, (length, width, height))
+    x_axis = np.array([n[2], 0.0, -n[0]]) / np.hypot(n[0], n[2])
+    y_axis = np.cross(n, x_axis)
+    foot = np.array([1.0, -0.5, float(ground.height([1.0, -0.5]))])
+    for s, t in ((0.0, 0.0), (0.49, 0.49), (-0.49, 0.49), (0.49, -0.49), (-0.49, -0.49)):
+        top = foot + height * n + s * length * x_axis + t * width * y_axis
+        np.testing.assert_allclose(terrain.height(top[:2]), top[2], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(terrain.height_and_normal(top)[1], n, rtol=0, atol=1e-9)
+    for s, t in ((0.52, 0.0), (-0.52, 0.0), (0.0, 0.54), (0.0, -0.54)):
+        beside = foot + height * n + s * length * x_axis + t * width * y_axis
+        assert terrain.height(beside[:2]) < beside[2] - 0.5 * height
+
+
+def test_a_box_needs_ground_below_it() -> None:
+    field = Terrain([kd.contact.HeightField(np.zeros((3, 3)), 1.0, (-1.0, -1.0))])
+    with pytest.raises(InputError, match=r"there must be ground below the box, got x=5.0, y=0.0"):
+        field.with_box(5.0, 0.0, (0.1, 0.1, 0.1))
+    for size in ((0.1, 0.1), (0.1, 0.1, 0.0), (0.1, 0.1, 0.1, 0.1)):
+        with pytest.raises(InputError, match="size of the box"):
+            field.with_box(0.0, 0.0, size)

@@ -90,7 +90,7 @@ def program(
     soft: ArrayLike | None,
 ) -> Program:
     """Check the parts of a program and put them together."""
-    if type(H) is not np.ndarray or H.dtype != np.float64 or not H.flags.c_contiguous or H.ndim != 2:
+    if type(H) is not np.ndarray or H.dtype != np.float64 or not H.flags.c_contiguous or not _is_square(H):
         H = _cost(H)
     n = len(H)
     g = _vector("g", g, n)
@@ -115,6 +115,10 @@ def explain(p: Program) -> None:
     numbers("A", p.A, n)
     for names, part in ((("x_lower", "x_upper"), slice(0, n)), (("lower", "upper"), slice(n, None))):
         _check_bounds(names, p.lower[part], p.upper[part])
+
+
+def _is_square(H: Array) -> bool:
+    return H.ndim == 2 and H.shape[0] == H.shape[1] > 0
 
 
 def _cost(H: ArrayLike) -> Array:
