@@ -6,6 +6,9 @@ import copy
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -158,6 +161,13 @@ def test_python_threads_share_one_robot() -> None:
     for thread in threads:
         thread.join()
     assert faults == []
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="for Python without the GIL")
+def test_the_core_does_not_enable_the_gil() -> None:
+    code = "import sys, kinodyn as kd; kd.load('panda'); print(sys._is_gil_enabled())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n" and not done.stderr
 
 
 def test_the_number_of_threads_may_change_while_others_work() -> None:

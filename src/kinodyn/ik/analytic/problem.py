@@ -110,7 +110,7 @@ class Problem:
         if len(rows) and not isinstance(self.solver, GeneralJoints):
             others = rest[rows] if len(rest) > 1 else rest
             again = self._subproblems(targets.part(rows), others, swept[rows], given, NEARLY_FREE)
-            reached = reaching(again.residual).any(axis=-1)
+            reached = np.asarray(reaching(again.residual).any(axis=-1))
             found.put(rows[reached], again.part(reached))
         return found
 
