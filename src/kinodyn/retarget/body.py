@@ -6,7 +6,7 @@ All dimensions are measured in the configuration in which `balance` finds the le
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,10 +31,9 @@ MIN_ARM = 3  # joints of an arm
 MIRROR = 0.08  # of the robot's height, within which ends of arms are mirror images
 SPREAD = 0.5  # [rad] by which arms are turned outwards to be away from the body
 WRIST = 0.35  # of the distance from the elbow to the tip, beyond which the last joint is a wrist
-DIRECTIONS = np.array(
-    [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], dtype=float
-)
-DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
+OUTLINE = 0.001  # [m] by which the points that stand for a link may be less far than its shapes
+DIRECTIONS = 300  # in which they are compared
+ROUND = 130  # directions in which round shapes have points
 
 _BODIES: WeakKeyDictionary[Robot, Body] = WeakKeyDictionary()
 
@@ -171,8 +170,19 @@ class Body:
 
     @cached_property
     def outline(self) -> Points:
-        """Points of all moving links but the feet that reach out farthest: those that could touch the ground."""
+        """Points of all moving links that reach out farthest: those that could touch the ground."""
         return fixed_points(self, *outline_points(self))
+
+    @cached_property
+    def foot_points(self) -> dict[str, Array]:
+        """Points (n, 3) of each foot that reach out farthest, in the frame of its sole [m]."""
+        found = {}
+        for side, leg in self.legs.items():
+            foot = self.feet[side]
+            T = inverse_pose(self.pose(foot.frame) @ foot.T_frame_sole)
+            points = _farthest(_surface(self, [leg.end, *fixed_links(self.robot)[leg.end]]))
+            found[side] = points @ T[:3, :3].T + T[:3, 3]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +227,7 @@ def fixed_points(body: Body, links: list[str], positions: Array) -> Points:
 
 
 def outline_points(body: Body) -> tuple[list[str], Array]:
-    """List points of all moving links but the feet that reach out farthest: those that could touch the ground.
+    """List points of all moving links that reach out farthest: those that could touch the ground.
 
     Parameters
     ----------
@@ -231,19 +241,27 @@ def outline_points(body: Body) -> tuple[list[str], Array]:
     (n, 3)
         Positions in the world in the upright posture [m].
     """
-    feet = {leg.end for leg in body.legs.values()}
     carried = fixed_links(body.robot)
     names: list[str] = []
     rows: list[Array] = []
     for joint in body.robot.joints:
-        if joint.child in feet:
-            continue
-        points = _surface(body, [joint.child, *carried[joint.child]])
-        if len(points):
-            chosen = np.unique((points @ DIRECTIONS.T).argmax(axis=0))
-            rows += list(points[chosen])
-            names += [joint.child] * len(chosen)
+        points = _farthest(_surface(body, [joint.child, *carried[joint.child]]))
+        rows += list(points)
+        names += [joint.child] * len(points)
     return names, np.array(rows).reshape(-1, 3)
+
+
+def _farthest(points: Array) -> Array:
+    """Select those of the points (n, 3) that reach out, in any direction, as far as all of them but for `OUTLINE`."""
+    if not len(points):
+        return points
+    heights = points @ _directions(DIRECTIONS).T
+    reach, chosen = heights.max(axis=0), [int(heights[:, 0].argmax())]
+    lack = reach - heights[chosen[0]]
+    while lack.max() > OUTLINE:
+        chosen.append(int(heights[:, lack.argmax()].argmax()))
+        lack = np.minimum(lack, reach - heights[chosen[-1]])
+    return points[np.sort(chosen)]
 
 
 def _surface(body: Body, links: list[str]) -> Array:
@@ -253,15 +271,22 @@ def _surface(body: Body, links: list[str]) -> Array:
         T = body.pose(link.name)
         for shape in ground_shapes(link):
             try:
-                points = np.concatenate([extreme_points(shape, d) for d in _directions(shape.kind)])
+                whole = shape.kind in ("box", "mesh")  # of which any direction gives all points
+                points = np.concatenate([extreme_points(shape, d) for d in _directions(1 if whole else ROUND)])
             except DescriptionError:
                 continue
             found.append(points @ T[:3, :3].T + T[:3, 3])
     return np.concatenate(found) if found else np.zeros((0, 3))
 
 
-def _directions(kind: str) -> Array:
-    return DIRECTIONS[:1] if kind in ("box", "mesh") else DIRECTIONS
+@cache
+def _directions(count: int) -> Array:
+    """Return unit vectors (count, 3) that are spread evenly: a Fibonacci lattice."""
+    k = np.arange(count) + 0.5
+    z = 1.0 - 2.0 * k / count
+    around = np.pi * (1.0 + np.sqrt(5.0)) * k
+    across = np.sqrt(1.0 - z * z)
+    return np.stack([across * np.cos(around), across * np.sin(around), z], axis=1)
 
 
 def _measure(robot: Robot) -> Body:
@@ -355,7 +380,8 @@ def _tip(robot: Robot, pose: dict[str, Array], links: list[str], elbow: Array) -
         T = pose[link.name]
         for shape in ground_shapes(link):
             try:
-                points = np.concatenate([extreme_points(shape, d) for d in _directions(shape.kind)])
+                whole = shape.kind in ("box", "mesh")  # of which any direction gives all points
+                points = np.concatenate([extreme_points(shape, d) for d in _directions(1 if whole else ROUND)])
                 surface.append(points @ T[:3, :3].T + T[:3, 3])
             except DescriptionError:
                 continue
