@@ -175,14 +175,22 @@ class Body:
 
     @cached_property
     def foot_points(self) -> dict[str, Array]:
-        """Points (n, 3) of each foot that reach out farthest, in the frame of its sole [m]."""
+        """Points (n, 3) of each foot, in the frame of its sole, that reach down farther than the corners of the sole.
+
+        In any direction down from the sole, by more than `OUTLINE` [m].
+        """
         found = {}
         for side, leg in self.legs.items():
-            foot = self.feet[side]
-            T = inverse_pose(self.pose(foot.frame) @ foot.T_frame_sole)
-            points = _farthest(_surface(self, [leg.end, *fixed_links(self.robot)[leg.end]]))
-            found[side] = points @ T[:3, :3].T + T[:3, 3]
+            T = inverse_pose(self.sole_pose(side))
+            points = _surface(self, [leg.end, *fixed_links(self.robot)[leg.end]])
+            corners = np.column_stack([sole_corners(self, side), np.zeros(4)])
+            down = _directions(DIRECTIONS)
+            found[side] = _farthest(points @ T[:3, :3].T + T[:3, 3], down[down[:, 2] < 0.0], corners)
         return found
+
+    def sole_pose(self, side: str) -> Array:
+        """Return the pose (4, 4) of a sole in the upright posture."""
+        return self.pose(self.feet[side].frame) @ self.feet[side].T_frame_sole
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +206,13 @@ class Points:
 
     bodies: NDArray[np.int32]
     locals: Array
+
+
+def sole_corners(body: Body, side: str) -> Array:
+    """List the corners (4, 2) of the box around a sole, in the sole frame [m]."""
+    corners = body.feet[side].corners
+    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+    return np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
 
 
 def fixed_points(body: Body, links: list[str], positions: Array) -> Points:
@@ -241,27 +256,36 @@ def outline_points(body: Body) -> tuple[list[str], Array]:
     (n, 3)
         Positions in the world in the upright posture [m].
     """
-    carried = fixed_links(body.robot)
+    carried, feet = fixed_links(body.robot), {leg.end: side for side, leg in body.legs.items()}
     names: list[str] = []
     rows: list[Array] = []
     for joint in body.robot.joints:
-        points = _farthest(_surface(body, [joint.child, *carried[joint.child]]))
+        if joint.child in feet:
+            T = body.sole_pose(feet[joint.child])
+            points = body.foot_points[feet[joint.child]] @ T[:3, :3].T + T[:3, 3]
+        else:
+            points = _farthest(_surface(body, [joint.child, *carried[joint.child]]), _directions(DIRECTIONS))
         rows += list(points)
         names += [joint.child] * len(points)
     return names, np.array(rows).reshape(-1, 3)
 
 
-def _farthest(points: Array) -> Array:
-    """Select those of the points (n, 3) that reach out, in any direction, as far as all of them but for `OUTLINE`."""
+def _farthest(points: Array, directions: Array, known: Array | None = None) -> Array:
+    """Select points (n, 3) that reach out, in directions (m, 3), as far as all of them but for `OUTLINE`.
+
+    Points that are known do so together with them.
+    """
     if not len(points):
         return points
-    heights = points @ _directions(DIRECTIONS).T
-    reach, chosen = heights.max(axis=0), [int(heights[:, 0].argmax())]
-    lack = reach - heights[chosen[0]]
+    heights = points @ directions.T
+    lack = heights.max(axis=0) - (
+        np.full(len(directions), -np.inf) if known is None else (known @ directions.T).max(axis=0)
+    )
+    chosen: list[int] = []
     while lack.max() > OUTLINE:
         chosen.append(int(heights[:, lack.argmax()].argmax()))
-        lack = np.minimum(lack, reach - heights[chosen[-1]])
-    return points[np.sort(chosen)]
+        lack = np.minimum(lack, heights.max(axis=0) - heights[chosen[-1]])
+    return points[np.sort(np.array(chosen, dtype=np.intp))]
 
 
 def _surface(body: Body, links: list[str]) -> Array:

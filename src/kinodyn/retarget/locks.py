@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.retarget.body import SIDES, Body
+from kinodyn.retarget.body import SIDES, Body, sole_corners
 from kinodyn.retarget.contacts import Contact, Edge
-from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SWING, Targets, smooth_step, sole_corners
+from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SWING, Targets, smooth_step
 
 Index = NDArray[np.intp]
 EDGES: tuple[Edge, Edge] = ("heel", "toes")  # of a sole, two corners each

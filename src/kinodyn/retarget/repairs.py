@@ -11,7 +11,7 @@ from scipy.ndimage import maximum_filter1d
 from kinodyn.arrays import Array
 from kinodyn.retarget.base_motion import lifts
 from kinodyn.retarget.body import SIDES
-from kinodyn.retarget.bridges import bridge, touching_limbs
+from kinodyn.retarget.bridges import bridge, limb_bodies, touching_limbs
 from kinodyn.retarget.contacts import Contact, intervals
 from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import Touching
@@ -29,7 +29,7 @@ BRIDGES = (
     *((40, 0.3), (60, 1.0), (80, 0.0), (100, 1.0), (150, 1.0)),
 )
 # [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
-PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 10)
+PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 6, *(0.05,) * 14)
 SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
@@ -148,16 +148,25 @@ def _release(solver: ClipSolver, touching: Touching) -> None:
 
 
 def _widen(solver: ClipSolver, frames: NDArray[np.bool_], into: NDArray[np.bool_]) -> None:
-    """Mark frames (frames,), and those around that move with them, in the layout of the core (padded,)."""
-    into[: solver.frames] = maximum_filter1d(frames, 2 * REPAIRED + 1, mode="constant")
-    into[solver.frames :] = into[solver.frames - 1]
+    """Mark frames (..., frames), and those around that move with them, in the layout of the core (..., padded)."""
+    into[..., : solver.frames] = maximum_filter1d(frames, 2 * REPAIRED + 1, axis=-1, mode="constant")
+    into[..., solver.frames :] = into[..., solver.frames - 1, None]
 
 
 def _yield(solver: ClipSolver, touching: Touching, low: NDArray[np.bool_]) -> None:
-    """Reduce weights of targets where links touch, points are below the ground or locked corners miss their place."""
-    strained = low | (_misses(solver) * (solver.targets.weights[: 2 * CORNERS] > SWING) > 0.5 * MAX_SLIP).any(axis=0)
-    strained[[frame for frame, _ in touching]] = True
-    yielding = np.zeros_like(solver.moving)
+    """Reduce weights of targets where links touch, points are below the ground or locked corners miss their place.
+
+    Where limbs touch something, only their own targets lose weight: feet need not leave theirs because of an arm.
+    """
+    missing = (_misses(solver) * (solver.targets.weights[: 2 * CORNERS] > SWING) > 0.5 * MAX_SLIP).any(axis=0)
+    strained = np.repeat((low | missing)[None], len(solver.priority), axis=0)
+    tracked, limbs = solver.targets.points.bodies[: len(strained)], limb_bodies(solver)
+    for frame, pair in touching:
+        moved = {solver.body.places[name].body for name in solver.clearances.names[pair]}
+        own = {key: bodies for key, bodies in limbs.items() if key[0] != "trunk" and bodies & moved}
+        own = {key: bodies for key, bodies in own.items() if key[0] == "arms"} or own  # feet come first
+        strained[np.isin(tracked, list(set().union(*own.values()))) if own else slice(None), frame] = True
+    yielding = np.zeros_like(solver.priority, dtype=bool)
     _widen(solver, strained, yielding)
     solver.priority[yielding] *= YIELD
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from kinodyn.arrays import Array
-from kinodyn.retarget.body import SIDES, Body, Points, fixed_points
+from kinodyn.retarget.body import SIDES, Body, Points, fixed_points, sole_corners
 from kinodyn.retarget.contacts import Feet
 from kinodyn.retarget.human import Human, directions, pelvis_axes, torso_axes
 
@@ -211,7 +211,9 @@ def _keep_apart(body: Body, corners: Array, R_pelvis: Array) -> None:
     level = np.clip((2.0 * FOOT_HEIGHT - np.abs(apart[:, 2])) / FOOT_HEIGHT, 0.0, 1.0)
     crossed = smooth_step(-beside / CROSSED)
     across = np.maximum(0.0, inner + CLEARANCE - beside) * overlap * (1.0 - crossed)
-    extents = sum(np.ptp((corners[sole] * forward).sum(axis=2), axis=0) for sole in (slice(CORNERS), slice(CORNERS, None)))
+    extents = sum(
+        np.ptp((corners[sole] * forward).sum(axis=2), axis=0) for sole in (slice(CORNERS), slice(CORNERS, None))
+    )
     along = np.maximum(0.0, 0.5 * extents + CLEARANCE - np.abs(ahead)) * crossed
     shift = 0.5 * level[:, None] * (across[:, None] * left + (np.sign(ahead) * along)[:, None] * forward)
     corners[:CORNERS] += shift
@@ -259,13 +261,6 @@ def _level(forward: Array) -> Array:
     return np.stack([x, np.cross(z, x), z], axis=-1)
 
 
-def sole_corners(body: Body, side: str) -> Array:
-    """List the corners (4, 2) of the box around a sole, in the sole frame [m]."""
-    corners = body.feet[side].corners
-    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
-    return np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
-
-
 def _arm(tracked: _Tracked, human: Human, side: str, shoulder: Array) -> None:
     arm, points = tracked.body.arms[side], human.points
     upper = directions(points[f"{side}_elbow"] - points[f"{side}_shoulder"])
@@ -286,10 +281,9 @@ def _assembled(tracked: _Tracked, reference: Array, rises: Array, pelvis: Array,
     body = tracked.body
     links, places = [], []
     for side in SIDES:
-        foot = body.feet[side]
-        T = body.pose(foot.frame) @ foot.T_frame_sole
+        T = body.sole_pose(side)
         flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
-        links += [foot.frame] * CORNERS
+        links += [body.feet[side].frame] * CORNERS
         places.append(flat @ T[:3, :3].T + T[:3, 3])
     own = fixed_points(body, [*links, *tracked.links], np.concatenate([*places, np.array(tracked.places)]))
     points = Points(
