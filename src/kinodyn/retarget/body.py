@@ -175,17 +175,13 @@ class Body:
 
     @cached_property
     def foot_points(self) -> dict[str, Array]:
-        """Points (n, 3) of each foot, in the frame of its sole, that reach down farther than the corners of the sole.
-
-        In any direction down from the sole, by more than `OUTLINE` [m].
-        """
+        """Points (n, 3) of each foot, in the frame of its sole, that reach out farther than its corners [m]."""
         found = {}
         for side, leg in self.legs.items():
             T = inverse_pose(self.sole_pose(side))
             points = _surface(self, [leg.end, *fixed_links(self.robot)[leg.end]])
             corners = np.column_stack([sole_corners(self, side), np.zeros(4)])
-            down = _directions(DIRECTIONS)
-            found[side] = _farthest(points @ T[:3, :3].T + T[:3, 3], down[down[:, 2] < 0.0], corners)
+            found[side] = _farthest(points @ T[:3, :3].T + T[:3, 3], corners)
         return found
 
     def sole_pose(self, side: str) -> Array:
@@ -264,23 +260,23 @@ def outline_points(body: Body) -> tuple[list[str], Array]:
             T = body.sole_pose(feet[joint.child])
             points = body.foot_points[feet[joint.child]] @ T[:3, :3].T + T[:3, 3]
         else:
-            points = _farthest(_surface(body, [joint.child, *carried[joint.child]]), _directions(DIRECTIONS))
+            points = _farthest(_surface(body, [joint.child, *carried[joint.child]]))
         rows += list(points)
         names += [joint.child] * len(points)
     return names, np.array(rows).reshape(-1, 3)
 
 
-def _farthest(points: Array, directions: Array, known: Array | None = None) -> Array:
-    """Select points (n, 3) that reach out, in directions (m, 3), as far as all of them but for `OUTLINE`.
+def _farthest(points: Array, known: Array | None = None) -> Array:
+    """Select points (n, 3) that reach out, in any direction, as far as all of them but for `OUTLINE`.
 
     Points that are known do so together with them.
     """
     if not len(points):
         return points
+    directions = _directions(DIRECTIONS)
     heights = points @ directions.T
-    lack = heights.max(axis=0) - (
-        np.full(len(directions), -np.inf) if known is None else (known @ directions.T).max(axis=0)
-    )
+    reached = np.full(len(directions), -np.inf) if known is None else (known @ directions.T).max(axis=0)
+    lack = heights.max(axis=0) - reached
     chosen: list[int] = []
     while lack.max() > OUTLINE:
         chosen.append(int(heights[:, lack.argmax()].argmax()))
