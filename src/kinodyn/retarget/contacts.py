@@ -148,7 +148,9 @@ def find_contacts(human: Human) -> Feet:
             least = MIN_DURATION if low else MIN_RAISED
             if (low or carries) and (stop - start) / human.rate >= least - 1e-9:
                 found.append(Contact(side, start, stop, (start, stop), 0.0 if low else float(np.median(rise))))
-    usual = _usual_pitch(found, pitches, speeds)
+    highest = {side: np.maximum(toes[side][:, 2] - toe_height, ankles[side][:, 2] - ankle_height) for side in SIDES}
+    flat = {side: (np.maximum(*speeds[side]) < START_SPEED) & (highest[side] < LOW_HEIGHT) for side in SIDES}
+    usual = _usual_pitch(found, pitches, flat)
     contacts = tuple(_rolling(c, pitches[c.side][c.start : c.stop] - usual) for c in found)
     return Feet(contacts, usual, ankle_height, toe_height, _ground(contacts, rises, len(human)))
 
@@ -196,15 +198,13 @@ def _apart(parts: list[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
     return [part for part in parts if part[1] > part[0]]
 
 
-def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], speeds: dict[str, tuple[Array, Array]]) -> float:
-    """Find the pitch of flat feet: that of feet on the ground whose ankle and toes both rest."""
-    values = []
-    for c in contacts:
-        resting = np.maximum(*speeds[c.side])[c.start : c.stop] < START_SPEED
-        if c.height == 0.0:
-            values.append(pitches[c.side][c.start : c.stop][resting])
-    flat = np.concatenate(values) if values else np.zeros(0)
-    return float(np.median(flat)) if len(flat) else float(np.median(np.concatenate(list(pitches.values()))))
+def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], flat: dict[str, NDArray[np.bool_]]) -> float:
+    """Find the pitch of flat feet: that of feet on the ground whose ankle and toes both rest and are low."""
+    values = [
+        pitches[c.side][c.start : c.stop][flat[c.side][c.start : c.stop]] for c in contacts if c.height == 0.0
+    ] or [np.zeros(0)]
+    usual = np.concatenate(values)
+    return float(np.median(usual if len(usual) else np.concatenate(list(pitches.values()))))
 
 
 def _ground(contacts: tuple[Contact, ...], rises: dict[str, Array], frames: int) -> Array:

@@ -158,17 +158,22 @@ def _yield(solver: ClipSolver, touching: Touching, low: NDArray[np.bool_]) -> No
 
     Where limbs touch something, only their own targets lose weight: feet need not leave theirs because of an arm.
     """
+    limbs = [bodies for (kind, _), bodies in limb_bodies(solver).items() if kind != "trunk"]  # those of arms first
+    tracked = solver.targets.points.bodies[: len(solver.priority)]
+    limb = np.full(len(tracked), len(limbs))  # of each point; the last are those of the trunk
+    for k, bodies in enumerate(limbs):
+        limb[np.isin(tracked, list(bodies))] = k
     missing = (_misses(solver) * (solver.targets.weights[: 2 * CORNERS] > SWING) > 0.5 * MAX_SLIP).any(axis=0)
-    strained = np.repeat((low | missing)[None], len(solver.priority), axis=0)
-    tracked, limbs = solver.targets.points.bodies[: len(strained)], limb_bodies(solver)
-    for frame, pair in touching:
+    strained = np.repeat((low | missing)[None], len(limbs) + 1, axis=0)
+    frames, pairs = np.array(touching, dtype=np.intp).reshape(-1, 2).T
+    for pair in np.unique(pairs):
         moved = {solver.body.places[name].body for name in solver.clearances.names[pair]}
-        own = {key: bodies for key, bodies in limbs.items() if key[0] != "trunk" and bodies & moved}
-        own = {key: bodies for key, bodies in own.items() if key[0] == "arms"} or own  # feet come first
-        strained[np.isin(tracked, list(set().union(*own.values()))) if own else slice(None), frame] = True
-    yielding = np.zeros_like(solver.priority, dtype=bool)
+        own = [k for k, bodies in enumerate(limbs) if bodies & moved] or list(range(len(limbs) + 1))
+        arms = [k for k in own if k < len(solver.body.arms)]  # feet come first
+        strained[np.ix_(arms if arms and len(own) < len(strained) else own, frames[pairs == pair])] = True
+    yielding = np.zeros((len(strained), solver.padded), dtype=bool)
     _widen(solver, strained, yielding)
-    solver.priority[yielding] *= YIELD
+    solver.priority[yielding[limb]] *= YIELD
 
 
 def _misses(solver: ClipSolver) -> Array:
