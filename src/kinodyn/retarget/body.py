@@ -6,7 +6,7 @@ All dimensions are measured in the configuration in which `balance` finds the le
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,10 +31,9 @@ MIN_ARM = 3  # joints of an arm
 MIRROR = 0.08  # of the robot's height, within which ends of arms are mirror images
 SPREAD = 0.5  # [rad] by which arms are turned outwards to be away from the body
 WRIST = 0.35  # of the distance from the elbow to the tip, beyond which the last joint is a wrist
-DIRECTIONS = np.array(
-    [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], dtype=float
-)
-DIRECTIONS /= np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
+OUTLINE = 0.001  # [m] by which the points that stand for a link may be less far than its shapes
+DIRECTIONS = 300  # in which they are compared
+ROUND = 130  # directions in which round shapes have points
 
 _BODIES: WeakKeyDictionary[Robot, Body] = WeakKeyDictionary()
 
@@ -171,8 +170,23 @@ class Body:
 
     @cached_property
     def outline(self) -> Points:
-        """Points of all moving links but the feet that reach out farthest: those that could touch the ground."""
+        """Points of all moving links that reach out farthest: those that could touch the ground."""
         return fixed_points(self, *outline_points(self))
+
+    @cached_property
+    def foot_points(self) -> dict[str, Array]:
+        """Points (n, 3) of each foot, in the frame of its sole, that reach out farther than its corners [m]."""
+        found = {}
+        for side, leg in self.legs.items():
+            T = inverse_pose(self.sole_pose(side))
+            points = _surface(self, [leg.end, *fixed_links(self.robot)[leg.end]])
+            corners = np.column_stack([sole_corners(self, side), np.zeros(4)])
+            found[side] = _farthest(points @ T[:3, :3].T + T[:3, 3], corners)
+        return found
+
+    def sole_pose(self, side: str) -> Array:
+        """Return the pose (4, 4) of a sole in the upright posture."""
+        return self.pose(self.feet[side].frame) @ self.feet[side].T_frame_sole
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +202,13 @@ class Points:
 
     bodies: NDArray[np.int32]
     locals: Array
+
+
+def sole_corners(body: Body, side: str) -> Array:
+    """List the corners (4, 2) of the box around a sole, in the sole frame [m]."""
+    corners = body.feet[side].corners
+    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+    return np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
 
 
 def fixed_points(body: Body, links: list[str], positions: Array) -> Points:
@@ -217,7 +238,7 @@ def fixed_points(body: Body, links: list[str], positions: Array) -> Points:
 
 
 def outline_points(body: Body) -> tuple[list[str], Array]:
-    """List points of all moving links but the feet that reach out farthest: those that could touch the ground.
+    """List points of all moving links that reach out farthest: those that could touch the ground.
 
     Parameters
     ----------
@@ -231,19 +252,36 @@ def outline_points(body: Body) -> tuple[list[str], Array]:
     (n, 3)
         Positions in the world in the upright posture [m].
     """
-    feet = {leg.end for leg in body.legs.values()}
-    carried = fixed_links(body.robot)
+    carried, feet = fixed_links(body.robot), {leg.end: side for side, leg in body.legs.items()}
     names: list[str] = []
     rows: list[Array] = []
     for joint in body.robot.joints:
         if joint.child in feet:
-            continue
-        points = _surface(body, [joint.child, *carried[joint.child]])
-        if len(points):
-            chosen = np.unique((points @ DIRECTIONS.T).argmax(axis=0))
-            rows += list(points[chosen])
-            names += [joint.child] * len(chosen)
+            T = body.sole_pose(feet[joint.child])
+            points = body.foot_points[feet[joint.child]] @ T[:3, :3].T + T[:3, 3]
+        else:
+            points = _farthest(_surface(body, [joint.child, *carried[joint.child]]))
+        rows += list(points)
+        names += [joint.child] * len(points)
     return names, np.array(rows).reshape(-1, 3)
+
+
+def _farthest(points: Array, known: Array | None = None) -> Array:
+    """Select points (n, 3) that reach out, in any direction, as far as all of them but for `OUTLINE`.
+
+    Points that are known do so together with them.
+    """
+    if not len(points):
+        return points
+    directions = _directions(DIRECTIONS)
+    heights = points @ directions.T
+    reached = np.full(len(directions), -np.inf) if known is None else (known @ directions.T).max(axis=0)
+    lack = heights.max(axis=0) - reached
+    chosen: list[int] = []
+    while lack.max() > OUTLINE:
+        chosen.append(int(heights[:, lack.argmax()].argmax()))
+        lack = np.minimum(lack, heights.max(axis=0) - heights[chosen[-1]])
+    return points[np.sort(np.array(chosen, dtype=np.intp))]
 
 
 def _surface(body: Body, links: list[str]) -> Array:
@@ -253,15 +291,22 @@ def _surface(body: Body, links: list[str]) -> Array:
         T = body.pose(link.name)
         for shape in ground_shapes(link):
             try:
-                points = np.concatenate([extreme_points(shape, d) for d in _directions(shape.kind)])
+                whole = shape.kind in ("box", "mesh")  # of which any direction gives all points
+                points = np.concatenate([extreme_points(shape, d) for d in _directions(1 if whole else ROUND)])
             except DescriptionError:
                 continue
             found.append(points @ T[:3, :3].T + T[:3, 3])
     return np.concatenate(found) if found else np.zeros((0, 3))
 
 
-def _directions(kind: str) -> Array:
-    return DIRECTIONS[:1] if kind in ("box", "mesh") else DIRECTIONS
+@cache
+def _directions(count: int) -> Array:
+    """Return unit vectors (count, 3) that are spread evenly: a Fibonacci lattice."""
+    k = np.arange(count) + 0.5
+    z = 1.0 - 2.0 * k / count
+    around = np.pi * (1.0 + np.sqrt(5.0)) * k
+    across = np.sqrt(1.0 - z * z)
+    return np.stack([across * np.cos(around), across * np.sin(around), z], axis=1)
 
 
 def _measure(robot: Robot) -> Body:
@@ -355,7 +400,8 @@ def _tip(robot: Robot, pose: dict[str, Array], links: list[str], elbow: Array) -
         T = pose[link.name]
         for shape in ground_shapes(link):
             try:
-                points = np.concatenate([extreme_points(shape, d) for d in _directions(shape.kind)])
+                whole = shape.kind in ("box", "mesh")  # of which any direction gives all points
+                points = np.concatenate([extreme_points(shape, d) for d in _directions(1 if whole else ROUND)])
                 surface.append(points @ T[:3, :3].T + T[:3, 3])
             except DescriptionError:
                 continue

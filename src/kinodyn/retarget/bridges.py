@@ -52,6 +52,23 @@ def _limbs(solver: ClipSolver) -> dict[Key, tuple[str, ...]]:
     return limbs | {("trunk", ""): body.trunk}
 
 
+def limb_bodies(solver: ClipSolver) -> dict[Key, set[int]]:
+    """List the bodies of the core that arms, legs and trunk consist of.
+
+    Parameters
+    ----------
+    solver
+        Of a clip.
+
+    Returns
+    -------
+    dict
+        By "arms" or "legs", and the side, or "trunk".
+    """
+    places = solver.body.places
+    return {key: {places[link].body for link in links} for key, links in _limbs(solver).items()}
+
+
 def touching_limbs(
     solver: ClipSolver, found: Touching, width: int, standing: bool = False
 ) -> dict[Key, NDArray[np.bool_]]:
@@ -73,15 +90,14 @@ def touching_limbs(
     dict
         By "arms" or "legs", and the side, or "trunk"; only limbs that touch something, and the trunk if none does.
     """
-    limbs, places = _limbs(solver), solver.body.places
-    bodies = {key: {places[link].body for link in links} for key, links in limbs.items()}
+    bodies, places = limb_bodies(solver), solver.body.places
     touching = [(t, {places[name].body for name in solver.clearances.names[pair]}) for t, pair in found]
     arms = bodies.get(("arms", "left"), set()) | bodies.get(("arms", "right"), set())
     low = np.argwhere(solver.heights[:, : solver.frames] < -MAX_SLIP)
     touching += [(int(t), {int(body)}) for body, t in low if int(body) in arms]
     frames: dict[Key, NDArray[np.bool_]] = {}
     for t, moved in touching:
-        keys = [key for key in limbs if bodies[key] & moved and (standing or not _stands(solver, key, t))]
+        keys = [key for key in bodies if bodies[key] & moved and (standing or not _stands(solver, key, t))]
         own = [key for key in keys if key[0] == "arms"]
         for key in own or keys[:1]:
             frames.setdefault(key, np.zeros(solver.frames, dtype=bool))[max(t - width, 0) : t + width + 1] = True

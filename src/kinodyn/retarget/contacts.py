@@ -16,6 +16,9 @@ from kinodyn.retarget.structure import SIDES
 START_SPEED = 0.25  # [m/s] below which a foot comes to rest
 STOP_SPEED = 0.45  # [m/s] above which it leaves
 LOW_HEIGHT = 0.06  # [m] above its height on the ground, up to which a foot is on the ground
+DRIFT, TURN = 0.06, 0.6  # [m], [rad] of a foot that rests, beyond which it stands at another place
+STEEP = np.cos(np.deg2rad(60.0))  # of the inclination of a foot, beyond which its heading is not clear
+MOVE = 0.15  # [s] at least, in which a foot moves from one place to the next
 MIN_DURATION = 0.1  # [s] of a contact
 MIN_RAISED = 0.25  # [s] of a contact on something above the ground
 FLAT = np.deg2rad(8.0)  # pitch relative to that of flat feet
@@ -136,51 +139,72 @@ def find_contacts(human: Human) -> Feet:
     for side, other in (SIDES, SIDES[::-1]):
         resting = hysteresis(np.minimum(*speeds[side]), START_SPEED, STOP_SPEED)
         joined = _joined(intervals(resting), round(GAP * human.rate))
-        for start, stop in [part for ends in joined for part in _level_parts(rises[side], *ends)]:
+        places = _places(ankles[side], toes[side], rises[side])
+        gap = round(MOVE * human.rate)
+        for start, stop in [part for ends in joined for part in _parts_at_one_place(places, *ends, gap)]:
             rise = rises[side][start:stop]
             low = float(np.median(rise)) < LOW_HEIGHT
             carries = bool((rise < rises[other][start:stop] - 0.02).any())
             least = MIN_DURATION if low else MIN_RAISED
             if (low or carries) and (stop - start) / human.rate >= least - 1e-9:
                 found.append(Contact(side, start, stop, (start, stop), 0.0 if low else float(np.median(rise))))
-    usual = _usual_pitch(found, pitches, speeds)
+    highest = {side: np.maximum(toes[side][:, 2] - toe_height, ankles[side][:, 2] - ankle_height) for side in SIDES}
+    flat = {side: (np.maximum(*speeds[side]) < START_SPEED) & (highest[side] < LOW_HEIGHT) for side in SIDES}
+    usual = _usual_pitch(found, pitches, flat)
     contacts = tuple(_rolling(c, pitches[c.side][c.start : c.stop] - usual) for c in found)
     return Feet(contacts, usual, ankle_height, toe_height, _ground(contacts, rises, len(human)))
 
 
-def _level_parts(rise: Array, start: int, stop: int) -> list[tuple[int, int]]:
-    """Divide a range of frames into parts in which a foot stays at one height.
+def _places(ankle: Array, toe: Array, rise: Array) -> Array:
+    """Return height, position and heading of a foot (frames, 4), relative to what they may vary at one place."""
+    along = directions(toe - ankle)
+    heading = np.arctan2(along[:, 1], along[:, 0])
+    clear = np.flatnonzero(norms(along[:, :2]) > STEEP)
+    heading = np.interp(np.arange(len(heading)), clear, np.unwrap(heading[clear])) if len(clear) else 0.0 * heading
+    return np.column_stack([rise / LOW_HEIGHT, toe[:, :2] / DRIFT, heading / TURN])
 
-    A foot that is lifted slowly, or from one step to the next, stands at each height by itself.
+
+def _parts_at_one_place(places: Array, start: int, stop: int, gap: int) -> list[tuple[int, int]]:
+    """Divide a range of frames into parts in which a foot stays at one place, with gaps in which it moves.
+
+    A foot that is lifted slowly, or from one step to the next, that turns on the ground or shuffles, stands at each
+    place by itself.
     """
-    if np.ptp(rise[start:stop]) <= LOW_HEIGHT:
+    if (np.ptp(places[start:stop], axis=0) <= 1.0).all():
         return [(start, stop)]
     parts, begin = [], start
-    low = high = rise[start]
+    low = high = places[start]
     for t in range(start, stop):
-        low, high = min(low, rise[t]), max(high, rise[t])
-        if high - low > LOW_HEIGHT:
+        low, high = np.minimum(low, places[t]), np.maximum(high, places[t])
+        if (high - low > 1.0).any():
             parts.append((begin, t))
-            begin, low, high = t, rise[t], rise[t]
-    return [_trimmed(rise, *part) for part in (*parts, (begin, stop))]
+            begin, low, high = t, places[t], places[t]
+    return _apart([_trimmed(places, *part) for part in (*parts, (begin, stop))], gap)
 
 
-def _trimmed(rise: Array, start: int, stop: int) -> tuple[int, int]:
-    """Leave out frames at both ends in which a foot is not at its usual height."""
-    level = np.abs(rise[start:stop] - np.median(rise[start:stop])) <= 0.5 * LOW_HEIGHT
-    kept = np.flatnonzero(level)
-    return start + int(kept[0]), start + int(kept[-1]) + 1
+def _trimmed(places: Array, start: int, stop: int) -> tuple[int, int]:
+    """Leave out frames at both ends in which a foot is not at its usual place."""
+    part = places[start:stop]
+    kept = np.flatnonzero((np.abs(part - np.median(part, axis=0)) <= 0.5).all(axis=1))
+    return (start + int(kept[0]), start + int(kept[-1]) + 1) if len(kept) else (start, start)
 
 
-def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], speeds: dict[str, tuple[Array, Array]]) -> float:
-    """Find the pitch of flat feet: that of feet on the ground whose ankle and toes both rest."""
-    values = []
-    for c in contacts:
-        resting = np.maximum(*speeds[c.side])[c.start : c.stop] < START_SPEED
-        if c.height == 0.0:
-            values.append(pitches[c.side][c.start : c.stop][resting])
-    flat = np.concatenate(values) if values else np.zeros(0)
-    return float(np.median(flat)) if len(flat) else float(np.median(np.concatenate(list(pitches.values()))))
+def _apart(parts: list[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
+    """Shorten parts where there are fewer frames between them than `gap`; those without frames are left out."""
+    for k in range(len(parts) - 1):
+        lack = max(0, gap - (parts[k + 1][0] - parts[k][1]))
+        parts[k] = parts[k][0], parts[k][1] - lack // 2
+        parts[k + 1] = parts[k + 1][0] + lack - lack // 2, parts[k + 1][1]
+    return [part for part in parts if part[1] > part[0]]
+
+
+def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], flat: dict[str, NDArray[np.bool_]]) -> float:
+    """Find the pitch of flat feet: that of feet on the ground whose ankle and toes both rest and are low."""
+    values = [
+        pitches[c.side][c.start : c.stop][flat[c.side][c.start : c.stop]] for c in contacts if c.height == 0.0
+    ] or [np.zeros(0)]
+    usual = np.concatenate(values)
+    return float(np.median(usual if len(usual) else np.concatenate(list(pitches.values()))))
 
 
 def _ground(contacts: tuple[Contact, ...], rises: dict[str, Array], frames: int) -> Array:

@@ -23,6 +23,7 @@ MIN_BONE = 1e-6  # length of a limb as a fraction of the body, below which a ske
 LOW = 5.0  # percentile of heights that is taken as standing on the ground
 FAR = 1e4  # sizes of the body, beyond which a position is corrupt
 MIN_SIZE = 1e-9  # length of vectors that have a direction
+CLEAR = 0.8  # of 2: sum over both feet of the share of their length that points forward
 UPRIGHT = np.cos(np.deg2rad(20.0))  # cosine of the trunk's inclination in frames that count as upright
 
 
@@ -235,11 +236,12 @@ def _mirrored(points: dict[str, Array]) -> bool:
     """Return whether the left hip is on the right of where the toes point: axes are left-handed then."""
     if "left_toe" not in points or "right_toe" not in points:
         return False
-    toes = sum(directions((points[f"{side}_toe"] - points[f"{side}_ankle"]) * [1.0, 1.0, 0.0]) for side in SIDES)
+    toes = sum(directions(points[f"{side}_toe"] - points[f"{side}_ankle"]) for side in SIDES)
     left = points["left_hip"] - points["right_hip"]
     across = np.cross(toes, left)[:, 2] / np.maximum(norms(left), 1e-12)
     upright = (points["left_shoulder"] - points["left_ankle"])[:, 2] > 0
-    return bool(np.mean(across[upright] < 0) > 0.8) if upright.any() else False
+    clear = upright & (np.abs(across) > CLEAR)  # neither on the toes, which then point down, nor with crossed feet
+    return bool(np.mean(across[clear] < 0) > 0.8) if clear.any() else False
 
 
 def _units(motion: Motion, points: dict[str, Array], notes: list[str]) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.retarget.body import SIDES, Body
+from kinodyn.retarget.body import SIDES, Body, sole_corners
 from kinodyn.retarget.contacts import Contact, Edge
-from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SWING, Targets, sole_corners
+from kinodyn.retarget.targets import CLEARANCE, CORNERS, FOOT_HEIGHT, LOCKED, SWING, Targets, smooth_step
 
 Index = NDArray[np.intp]
 EDGES: tuple[Edge, Edge] = ("heel", "toes")  # of a sole, two corners each
@@ -47,6 +47,8 @@ class ContactLocks:
         soles = {side: sole_corners(body, side) for side in SIDES}
         self._soles = np.array([soles[contact.side] for contact in contacts]).reshape(-1, CORNERS, 2)
         self._first = CORNERS * np.array([SIDES.index(contact.side) for contact in contacts], dtype=np.intp)
+        # of soles above the lowest points of level feet [m]
+        self._level_rises = [max(0.0, -float(body.foot_points[side][:, 2].min(initial=0.0))) for side in SIDES]
         self._heights = targets.scale * np.array([contact.height for contact in contacts])
         spans = [[contact.frames(edge) for edge in EDGES for _ in range(2)] for contact in contacts]
         self._spans = np.array(spans, dtype=np.intp).reshape(-1, CORNERS, 2)
@@ -107,6 +109,8 @@ class ContactLocks:
                 swing.shares[:, corners] = shares[:, None]
                 ends = reference[corners]
                 swing.rest[corners] -= shares[0] * ends[:, at[before]] + shares[1] * ends[:, at[after]]
+                inclined = (owner[front] >= 0) & (owner[1 - front] < 0)
+                swing.rest[corners, :, 2] += np.where(inclined, self.targets.rises[corners], self._level_rises[s])
         return swing
 
     def _owners(self, s: int, edge: Edge) -> Index:
@@ -174,14 +178,9 @@ def _blend(at: Index, frames: int, settling: float) -> tuple[Index, Index, Array
     after = np.searchsorted(at, time)
     before = np.clip(np.where(at[np.clip(after, 0, len(at) - 1)] == time, after, after - 1), 0, len(at) - 1)
     after = np.clip(after, 0, len(at) - 1)
-    later = _smooth_step((time - at[before]) / np.maximum(at[after] - at[before], 1))
-    near = [1.0 - _smooth_step(np.abs(time - at[lock]) / settling) for lock in (before, after)]
+    later = smooth_step((time - at[before]) / np.maximum(at[after] - at[before], 1))
+    near = [1.0 - smooth_step(np.abs(time - at[lock]) / settling) for lock in (before, after)]
     return before, after, np.stack([(1.0 - later) * near[0], later * near[1]])[:, :, None]
-
-
-def _smooth_step(share: Array) -> Array:
-    share = np.clip(share, 0.0, 1.0)
-    return np.asarray(share * share * (3.0 - 2.0 * share))
 
 
 def _lack(left: Array, right: Array) -> tuple[Array, Array]:

@@ -15,8 +15,8 @@ from kinodyn.errors import DescriptionWarning
 from kinodyn.ik.problem import METHODS, Problem
 from kinodyn.ik.search import search
 from kinodyn.model.robot import Robot
-from kinodyn.retarget.body import SIDES, Body, Limb
-from kinodyn.retarget.targets import CORNERS, Targets, sole_corners
+from kinodyn.retarget.body import SIDES, Body, Limb, sole_corners
+from kinodyn.retarget.targets import CORNERS, Targets
 from kinodyn.spatial.poses import inverse_pose
 
 REACH = 0.03  # [m] from a target, within which a limb reaches it
@@ -110,9 +110,10 @@ def _placed(body: Body, side: str, end: str) -> Frame:
         arm = body.arms[side]
         link, position = arm.links[-1], arm.tip
     else:
-        foot = body.feet[side]
-        sole = body.pose(foot.frame) @ foot.T_frame_sole
-        link, position = body.legs[side].links[-1], sole[:3] @ [*sole_corners(body, side).mean(axis=0), 0.0, 1.0]
+        link, position = (
+            body.legs[side].links[-1],
+            body.sole_pose(side)[:3] @ [*sole_corners(body, side).mean(axis=0), 0.0, 1.0],
+        )
     T = np.eye(4)
     T[:3, 3] = (inverse_pose(body.pose(link)) @ [*position, 1.0])[:3]
     return Frame(_frame(side, end), link, T)

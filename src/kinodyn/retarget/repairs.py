@@ -11,7 +11,7 @@ from scipy.ndimage import maximum_filter1d
 from kinodyn.arrays import Array
 from kinodyn.retarget.base_motion import lifts
 from kinodyn.retarget.body import SIDES
-from kinodyn.retarget.bridges import bridge, touching_limbs
+from kinodyn.retarget.bridges import bridge, limb_bodies, touching_limbs
 from kinodyn.retarget.contacts import Contact, intervals
 from kinodyn.retarget.human import norms
 from kinodyn.retarget.link_clearances import Touching
@@ -29,7 +29,7 @@ BRIDGES = (
     *((40, 0.3), (60, 1.0), (80, 0.0), (100, 1.0), (150, 1.0)),
 )
 # [m] by which links that touch must move apart, attempt by attempt, and the share of the overlap of their spheres
-PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 10)
+PUSHES = (0.0, 0.006, 0.012, 0.02, *(0.03,) * 6, *(0.05,) * 14)
 SHARES = tuple(min(0.15 * attempt, 0.6) for attempt in range(len(PUSHES)))
 YIELDING = len(PUSHES)  # attempts before bridges, in which targets lose weight
 YIELD = 0.6  # of the weight of targets around violations that remains after an attempt
@@ -148,18 +148,32 @@ def _release(solver: ClipSolver, touching: Touching) -> None:
 
 
 def _widen(solver: ClipSolver, frames: NDArray[np.bool_], into: NDArray[np.bool_]) -> None:
-    """Mark frames (frames,), and those around that move with them, in the layout of the core (padded,)."""
-    into[: solver.frames] = maximum_filter1d(frames, 2 * REPAIRED + 1, mode="constant")
-    into[solver.frames :] = into[solver.frames - 1]
+    """Mark frames (..., frames), and those around that move with them, in the layout of the core (..., padded)."""
+    into[..., : solver.frames] = maximum_filter1d(frames, 2 * REPAIRED + 1, axis=-1, mode="constant")
+    into[..., solver.frames :] = into[..., solver.frames - 1, None]
 
 
 def _yield(solver: ClipSolver, touching: Touching, low: NDArray[np.bool_]) -> None:
-    """Reduce weights of targets where links touch, points are below the ground or locked corners miss their place."""
-    strained = low | (_misses(solver) * (solver.targets.weights[: 2 * CORNERS] > SWING) > 0.5 * MAX_SLIP).any(axis=0)
-    strained[[frame for frame, _ in touching]] = True
-    yielding = np.zeros_like(solver.moving)
+    """Reduce weights of targets where links touch, points are below the ground or locked corners miss their place.
+
+    Where limbs touch something, only their own targets lose weight: feet need not leave theirs because of an arm.
+    """
+    limbs = [bodies for (kind, _), bodies in limb_bodies(solver).items() if kind != "trunk"]  # those of arms first
+    tracked = solver.targets.points.bodies[: len(solver.priority)]
+    limb = np.full(len(tracked), len(limbs))  # of each point; the last are those of the trunk
+    for k, bodies in enumerate(limbs):
+        limb[np.isin(tracked, list(bodies))] = k
+    missing = (_misses(solver) * (solver.targets.weights[: 2 * CORNERS] > SWING) > 0.5 * MAX_SLIP).any(axis=0)
+    strained = np.repeat((low | missing)[None], len(limbs) + 1, axis=0)
+    frames, pairs = np.array(touching, dtype=np.intp).reshape(-1, 2).T
+    for pair in np.unique(pairs):
+        moved = {solver.body.places[name].body for name in solver.clearances.names[pair]}
+        own = [k for k, bodies in enumerate(limbs) if bodies & moved] or list(range(len(limbs) + 1))
+        arms = [k for k in own if k < len(solver.body.arms)]  # feet come first
+        strained[np.ix_(arms if arms and len(own) < len(strained) else own, frames[pairs == pair])] = True
+    yielding = np.zeros((len(strained), solver.padded), dtype=bool)
     _widen(solver, strained, yielding)
-    solver.priority[yielding] *= YIELD
+    solver.priority[yielding[limb]] *= YIELD
 
 
 def _misses(solver: ClipSolver) -> Array:

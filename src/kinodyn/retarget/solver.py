@@ -45,17 +45,18 @@ class Stage(NamedTuple):
     smoothing: float
     collisions: bool = True  # whether distances of links are measured before
     balance: bool = False  # whether the CoM is compared with the support before
+    move: bool = False  # whether contacts move to where the robot's feet are
 
 
-# First all frames take the same branch, by strong smoothing; then locks become stiffer while contacts find places that
-# the robot reaches.
+# First all frames take the same branch, by strong smoothing; then locks become stiffer: first where the human's feet
+# stand, later where the robot's feet are then, so that contacts find places that the robot reaches.
 ROUNDS = (
     Stage(4, 3.0, 1.0, 100.0, collisions=False),
     Stage(3, 3.0, 0.3, 10.0, collisions=False),
     Stage(2, 3.0, 0.3, 0.1),
-    Stage(2, 6.0, 0.3, 0.1, collisions=False, balance=True),
-    Stage(2, 12.0, 0.3, 0.1, balance=True),
-    Stage(3, 24.0, 0.3, 0.1, collisions=False, balance=True),
+    Stage(2, 6.0, 0.3, 0.1, collisions=False, balance=True, move=True),
+    Stage(2, 12.0, 0.3, 0.1, balance=True, move=True),
+    Stage(3, 24.0, 0.3, 0.1, collisions=False, balance=True, move=True),
     Stage(3, LOCKED, 0.5, 0.1, balance=True),
     Stage(3, LOCKED, 0.5, 0.1, collisions=False),
     Stage(6, LOCKED, 1.0, 0.1),
@@ -98,7 +99,8 @@ class ClipSolver:
         self.damping = np.full(self.padded, 1e-2)
         self.moving = np.ones(self.padded, dtype=bool)
         self.placed = np.full_like(self.z[7:], np.nan)  # feasible positions for which the base was placed last
-        self.priority = np.ones(self.padded)  # of targets other than locked soles, relative to their weights
+        # of targets other than locked soles, relative to their weights
+        self.priority = np.ones((len(targets.positions), self.padded))
         self.bounds = self._bounds(rate)
         self.point = np.zeros((len(targets.positions), 3, self.padded))
         self.heights = np.full((body.body_count, self.padded), np.inf)
@@ -130,7 +132,7 @@ class ClipSolver:
             if stage.collisions:
                 self.avoid_collisions()
             if k:
-                self.place_contacts(stage.lock, move=stage.lock < LOCKED)
+                self.place_contacts(stage.lock, move=stage.move)
             if ROUNDS[k - 1].lock == stage.lock == LOCKED:
                 self.correct_locks()
             if stage.balance:

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from kinodyn.arrays import Array
-from kinodyn.retarget.body import SIDES, Body, Points, fixed_points
+from kinodyn.retarget.body import SIDES, Body, Points, fixed_points, sole_corners
 from kinodyn.retarget.contacts import Feet
 from kinodyn.retarget.human import Human, directions, pelvis_axes, torso_axes
 
 EXTENSION = 0.97  # of the robot's leg, when the human's is straight: a straight knee cannot follow
 CLEARANCE = 0.03  # [m] between feet beside each other
+CROSSED = 0.06  # [m] across the heading, from which one foot is on the other's side
 FOOT_HEIGHT = 0.1  # [m] above which one foot passes over the other
 ROLL_TIME = 0.2  # [s] before and after contacts in which the roll of a foot changes from level to that of the shank
 CORNERS = 4  # points of a sole: rear right, rear left, front right, front left
@@ -46,6 +47,9 @@ class Targets:
         Length of the robot's legs relative to the human's.
     reference : (8, frames, 3)
         Corners of the soles as the human moves them, before they are locked in contacts.
+    rises : (8, frames)
+        Heights of the corners above the lowest point of the foot around their edge, as the human inclines it: zero for
+        sharp edges, positive for round ones, on which a foot rolls [m].
     """
 
     points: Points
@@ -55,6 +59,7 @@ class Targets:
     pelvis: Array
     scale: float
     reference: Array
+    rises: Array
 
 
 def make_targets(body: Body, human: Human, feet: Feet) -> Targets:
@@ -86,15 +91,17 @@ def make_targets(body: Body, human: Human, feet: Feet) -> Targets:
         shoulders = np.mean([arm.root for arm in body.arms.values()], axis=0)
         chest = _triad(body, shoulders, up=-1.0)
         tracked.rigid("torso", body.torso, chest, body.waist, waist, R_torso, TORSO)
-    corners = []
+    corners, rises = [], []
     for side in SIDES:
         hip = middle + _turned(R_pelvis, body.legs[side].root - hips)
-        corners.append(_leg(tracked, body, human, feet, side, hip, scale, ankle))
+        sole, rise = _leg(tracked, body, human, feet, side, hip, scale, ankle)
+        corners.append(sole)
+        rises.append(rise)
         if body.arms:
             _arm(tracked, human, side, waist + _turned(R_torso, body.arms[side].root - body.waist))
     reference = np.concatenate(corners)
     _keep_apart(body, reference, R_pelvis)
-    return _assembled(tracked, reference, _pose(body, hips, middle, R_pelvis), scale)
+    return _assembled(tracked, reference, np.concatenate(rises), _pose(body, hips, middle, R_pelvis), scale)
 
 
 class _Tracked:
@@ -143,8 +150,8 @@ def _pose(body: Body, hips: Array, middle: Array, R: Array) -> Array:
 
 def _leg(
     tracked: _Tracked, body: Body, human: Human, feet: Feet, side: str, hip: Array, scale: float, ankle_height: float
-) -> Array:
-    """Add the knee; return the corners of the sole (4, frames, 3)."""
+) -> tuple[Array, Array]:
+    """Add the knee; return the corners of the sole (4, frames, 3), and how far edges are above the foot's points."""
     leg, points = body.legs[side], human.points
     thigh = directions(points[f"{side}_knee"] - points[f"{side}_hip"])
     tracked.add(f"{side}_knee", leg.middle, leg.knee, hip + leg.upper * thigh, KNEE)
@@ -154,8 +161,24 @@ def _leg(
     sole = ankle - ankle_height * R[:, :, 2]
     flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
     corners = sole[None] + np.einsum("tij,cj->cti", R, flat)
-    corners[..., 2] += _to_ground(corners[..., 2].min(axis=0), human, feet, side, scale)
-    return np.asarray(corners)
+    edges, low = _lowest(body, side, R)
+    rises = corners[..., 2] - sole[:, 2]
+    rises = np.repeat(np.maximum(0.0, rises.reshape(2, 2, -1).min(axis=1) - edges), 2, axis=0)
+    corners[..., 2] += _to_ground(sole[:, 2] + low, human, feet, side, scale)
+    return np.asarray(corners), rises
+
+
+def _lowest(body: Body, side: str, R: Array) -> tuple[Array, Array]:
+    """Return the lowest heights of a foot with orientations R (frames, 3, 3) relative to the middle of its sole [m].
+
+    Those of its rear and its front half (2, frames), and of both (frames,).
+    """
+    corners = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
+    points = np.concatenate([corners, body.foot_points[side]])
+    heights = points @ R[:, 2].T
+    front = points[:, 0] > corners[:, 0].mean()
+    edges = np.stack([heights[half].min(axis=0) for half in (~front, front)])
+    return edges, edges.min(axis=0)
 
 
 def _to_ground(lowest: Array, human: Human, feet: Feet, side: str, scale: float) -> Array:
@@ -174,18 +197,33 @@ def _to_ground(lowest: Array, human: Human, feet: Feet, side: str, scale: float)
 
 
 def _keep_apart(body: Body, corners: Array, R_pelvis: Array) -> None:
-    """Move the corners of soles (8, frames, 3) apart, across the heading, where feet beside each other would touch."""
+    """Move the corners of soles (8, frames, 3) apart where feet beside each other would touch.
+
+    They move across the heading; crossed feet, which would not be crossed any more, along it.
+    """
     inner = sole_corners(body, "right")[:, 1].max() - sole_corners(body, "left")[:, 1].min()
     length = max(float(np.ptp(sole_corners(body, side)[:, 0])) for side in SIDES)
     left = directions(R_pelvis[:, :, 1] * [1.0, 1.0, 0.0])
+    forward = np.cross(left, [0.0, 0.0, 1.0])
     apart = corners[:CORNERS].mean(axis=0) - corners[CORNERS:].mean(axis=0)
-    ahead = np.abs(np.cross(apart, left)[:, 2])
-    beside = np.clip((1.5 * length - ahead) / (0.5 * length), 0.0, 1.0)
+    beside, ahead = ((apart * axis).sum(axis=1) for axis in (left, forward))
+    overlap = np.clip((1.5 * length - np.abs(ahead)) / (0.5 * length), 0.0, 1.0)
     level = np.clip((2.0 * FOOT_HEIGHT - np.abs(apart[:, 2])) / FOOT_HEIGHT, 0.0, 1.0)
-    lack = np.maximum(0.0, inner + CLEARANCE - (apart * left).sum(axis=1)) * beside * level
-    shift = 0.5 * lack[:, None] * left
+    crossed = smooth_step(-beside / CROSSED)
+    across = np.maximum(0.0, inner + CLEARANCE - beside) * overlap * (1.0 - crossed)
+    extents = sum(
+        np.ptp((corners[sole] * forward).sum(axis=2), axis=0) for sole in (slice(CORNERS), slice(CORNERS, None))
+    )
+    along = np.maximum(0.0, 0.5 * extents + CLEARANCE - np.abs(ahead)) * crossed
+    shift = 0.5 * level[:, None] * (across[:, None] * left + (np.sign(ahead) * along)[:, None] * forward)
     corners[:CORNERS] += shift
     corners[CORNERS:] -= shift
+
+
+def smooth_step(share: Array) -> Array:
+    """Return a smooth step from 0 to 1, which it is beyond these."""
+    share = np.clip(share, 0.0, 1.0)
+    return np.asarray(share * share * (3.0 - 2.0 * share))
 
 
 def foot_axes(human: Human, feet: Feet, side: str) -> Array:
@@ -223,13 +261,6 @@ def _level(forward: Array) -> Array:
     return np.stack([x, np.cross(z, x), z], axis=-1)
 
 
-def sole_corners(body: Body, side: str) -> Array:
-    """List the corners (4, 2) of the box around a sole, in the sole frame [m]."""
-    corners = body.feet[side].corners
-    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
-    return np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
-
-
 def _arm(tracked: _Tracked, human: Human, side: str, shoulder: Array) -> None:
     arm, points = tracked.body.arms[side], human.points
     upper = directions(points[f"{side}_elbow"] - points[f"{side}_shoulder"])
@@ -246,14 +277,13 @@ def _arm(tracked: _Tracked, human: Human, side: str, shoulder: Array) -> None:
         tracked.add(f"{side}_finger", last, arm.finger, wrist + size * along, FINGER)
 
 
-def _assembled(tracked: _Tracked, reference: Array, pelvis: Array, scale: float) -> Targets:
+def _assembled(tracked: _Tracked, reference: Array, rises: Array, pelvis: Array, scale: float) -> Targets:
     body = tracked.body
     links, places = [], []
     for side in SIDES:
-        foot = body.feet[side]
-        T = body.pose(foot.frame) @ foot.T_frame_sole
+        T = body.sole_pose(side)
         flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
-        links += [foot.frame] * CORNERS
+        links += [body.feet[side].frame] * CORNERS
         places.append(flat @ T[:3, :3].T + T[:3, 3])
     own = fixed_points(body, [*links, *tracked.links], np.concatenate([*places, np.array(tracked.places)]))
     points = Points(
@@ -270,4 +300,5 @@ def _assembled(tracked: _Tracked, reference: Array, pelvis: Array, scale: float)
         pelvis,
         scale,
         reference,
+        rises,
     )

@@ -32,7 +32,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Open a Parquet file; whatever is wrong with it raises InputError."""
     arrow, parquet = pyarrow_modules()
     try:
-        yield parquet.ParquetFile(Path(path))
+        yield parquet.ParquetFile(Path(path), page_checksum_verification=True)
     except (arrow.ArrowException, OSError) as cause:
         raise InputError(f"{path} cannot be read as Parquet: {cause}") from cause
 
@@ -53,7 +53,8 @@ def write_parquet(file: Path, arrays: Columns, labels: Labels, metadata: Any, co
         content = content.replace_schema_metadata({b"kinodyn": text.encode()})
     # dictionaries of measured numbers, which hardly repeat, only cost time
     repeated = [column.name for column in content.schema if not arrow.types.is_floating(column.type)]
-    write_file(file, lambda stream: parquet.write_table(content, stream, compression="zstd", use_dictionary=repeated))
+    options = {"compression": "zstd", "use_dictionary": repeated, "write_page_checksum": True}
+    write_file(file, lambda stream: parquet.write_table(content, stream, **options))
 
 
 def _arrow_array(file: Path, name: str, values: NDArray[Any]) -> Any:
