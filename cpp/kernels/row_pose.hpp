@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/placement.hpp"
+#include "kernels/shuffle.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -49,13 +50,10 @@ inline RowPose place_frame(const FixedFrame& frame, const RowPose* bodies) {
 
 // As a 4 x 4 matrix, row by row.
 inline void store_pose(double* out, const RowPose& f) {
-    const FourRows xy_even = __builtin_shufflevector(f.R.x, f.R.y, 0, 4, 2, 6),
-                   xy_odd = __builtin_shufflevector(f.R.x, f.R.y, 1, 5, 3, 7),
-                   zp_even = __builtin_shufflevector(f.R.z, f.p, 0, 4, 2, 6),
-                   zp_odd = __builtin_shufflevector(f.R.z, f.p, 1, 5, 3, 7);
-    const FourRows rows[4] = {
-        __builtin_shufflevector(xy_even, zp_even, 0, 1, 4, 5), __builtin_shufflevector(xy_odd, zp_odd, 0, 1, 4, 5),
-        __builtin_shufflevector(xy_even, zp_even, 2, 3, 6, 7), __builtin_shufflevector(xy_odd, zp_odd, 2, 3, 6, 7)};
+    const FourRows xy_even = shuffled<0, 4, 2, 6>(f.R.x, f.R.y), xy_odd = shuffled<1, 5, 3, 7>(f.R.x, f.R.y),
+                   zp_even = shuffled<0, 4, 2, 6>(f.R.z, f.p), zp_odd = shuffled<1, 5, 3, 7>(f.R.z, f.p);
+    const FourRows rows[4] = {shuffled<0, 1, 4, 5>(xy_even, zp_even), shuffled<0, 1, 4, 5>(xy_odd, zp_odd),
+                              shuffled<2, 3, 6, 7>(xy_even, zp_even), shuffled<2, 3, 6, 7>(xy_odd, zp_odd)};
     memcpy(out, rows, sizeof rows);
 }
 
