@@ -50,6 +50,12 @@ solver = kd.ik.WholeBody(robot, [*feet, kd.tasks.FrameTask("left_palm", T), kd.t
 
 CALLS = {
     "batch": "def call():\n    while True: kd.dynamics.forward_derivatives(robot, q, v, v)",
+    "robot with hundreds of joints": """
+chain = kd.from_dh([kd.DH(a=0.1, d=0.0, alpha=0.3)] * 500).replace(armature=1.0)
+states = chain.random(30, seed=0)
+def call():
+    while True: kd.dynamics.forward_derivatives(chain, states, states, states)
+""",
     "whole body": f"""{REACHING}
 def call():
     while True: solver.solve(robot.random(500, seed=1), iterations=10**7)

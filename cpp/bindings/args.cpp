@@ -223,25 +223,35 @@ void Args::path_to_index(int frame) {
 }
 
 void Args::frames(nb::handle names) {
+    if (auto known = robot_.selection_of(names)) return use(std::move(known));
     const char* const expected = "frames must be a sequence of frame names";
     if (PyUnicode_Check(names.ptr()) || !PySequence_Check(names.ptr())) raise_input_error(expected);
     const nb::object all = nb::steal(PySequence_Tuple(names.ptr()));
     if (!all) throw nb::python_error();
-    frames_.resize(static_cast<int>(NB_TUPLE_GET_SIZE(all.ptr())));
-    for (int i = 0; i < frames_.size(); ++i) frames_[i] = frame_from(robot_, NB_TUPLE_GET_ITEM(all.ptr(), i));
-    if (frames_.size() == 1) return path_to_index(frames_[0]);
+    const auto selection = std::make_shared<FrameSelection>();
+    bool constant = all.is(names);  // a tuple of strings, which cannot change
+    for (Py_ssize_t i = 0; i < NB_TUPLE_GET_SIZE(all.ptr()); ++i) {
+        PyObject* name = NB_TUPLE_GET_ITEM(all.ptr(), i);
+        selection->frames.push_back(frame_from(robot_, name));
+        constant &= PyUnicode_CheckExact(name);
+    }
+    std::vector<char> needed(robot_.model.bodies.size());
+    for (const int frame : selection->frames)
+        for (int b = robot_.model.frames[frame].body; b >= 0 && !needed[b]; b = robot_.model.bodies[b].parent)
+            needed[b] = 1;
+    for (std::size_t b = 0; b < needed.size(); ++b)
+        if (needed[b]) selection->bodies.push_back(static_cast<int>(b));
+    if (constant) {
+        selection->names = all;
+        robot_.remember(selection);
+    }
+    use(selection);
+}
 
-    static thread_local std::vector<char> needed;
-    needed.assign(robot_.model.bodies.size(), 0);
-    int count = 0;
-    for (int i = 0; i < frames_.size(); ++i)
-        for (int b = robot_.model.frames[frames_[i]].body; b >= 0 && !needed[b]; b = robot_.model.bodies[b].parent)
-            needed[b] = 1, ++count;
-    bodies_.resize(count);
-    for (int b = static_cast<int>(needed.size()) - 1; b >= 0; --b)
-        if (needed[b]) bodies_[--count] = b;
-    call_.bodies = bodies_.list();
-    call_.frames = frames_.list();
+void Args::use(std::shared_ptr<const FrameSelection> selection) {
+    selection_ = std::move(selection);
+    call_.bodies = {selection_->bodies.data(), static_cast<int>(selection_->bodies.size())};
+    call_.frames = {selection_->frames.data(), static_cast<int>(selection_->frames.size())};
 }
 
 void Args::all_frames() {

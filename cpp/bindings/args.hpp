@@ -117,6 +117,7 @@ class Args {
         long dims[34];  // batch axes and the last ones
     };
     void path_to_index(int frame);
+    void use(std::shared_ptr<const FrameSelection> selection);
     void broadcast();
     void make_outputs(nanobind::handle out);
     Fault run_kernel(Kernel kernel) const;
@@ -136,6 +137,7 @@ class Args {
     PyObject* outputs_[Call::max_outputs];  // owned arrays
     const char* output_names_[Call::max_outputs];
     Shape batch_;
+    std::shared_ptr<const FrameSelection> selection_;
     IndexBuffer bodies_, frames_, dofs_, dof_index_, wrench_frames_;
     alignas(8) char settings_[64];
     std::vector<std::unique_ptr<double[]>> memory_;

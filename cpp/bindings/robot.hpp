@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,6 +11,12 @@
 #include "core/complete_model.hpp"
 
 namespace kinodyn {
+
+// Frames given by a tuple of names, and the bodies on the paths to them.
+struct FrameSelection {
+    nanobind::object names;
+    std::vector<int> frames, bodies;
+};
 
 struct CompiledRobot {
     Model model;
@@ -23,7 +30,19 @@ struct CompiledRobot {
         return rounded_;
     }
 
+    // The last selection, for the next call with the same tuple; null if it was another one.
+    std::shared_ptr<const FrameSelection> selection_of(nanobind::handle names) const {
+        const nanobind::ft_lock_guard lock(selecting_);
+        return selection_ && selection_->names.is(names) ? selection_ : nullptr;
+    }
+    void remember(std::shared_ptr<const FrameSelection> selection) const {
+        const nanobind::ft_lock_guard lock(selecting_);
+        selection_.swap(selection);
+    }
+
   private:
+    mutable nanobind::ft_mutex selecting_;
+    mutable std::shared_ptr<const FrameSelection> selection_;
     mutable std::once_flag rounding_;
     mutable ModelOf<float> rounded_;
 };

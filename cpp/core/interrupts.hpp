@@ -16,6 +16,9 @@ void set_signal_check(bool (*raised)());
 // Throws Interrupted if the call is to end. To be called at least every few milliseconds; cheap: most calls only count.
 void poll_interrupt();
 
+// The same after a step that takes long: reads the clock at each call.
+void poll_interrupt_after_long();
+
 // While it exists, `poll_interrupt` in this thread looks at the flag instead of asking Python.
 class WatchedFlag {
   public:

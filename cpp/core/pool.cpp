@@ -27,9 +27,17 @@ constexpr long min_parallel_work = 4096;  // states times bodies
 constexpr std::chrono::milliseconds long_chunk(20);
 constexpr long max_lanes = 8;
 
+// States of the first chunk of a call: a state of a robot with hundreds of bodies may take tens of milliseconds.
+long first_chunk(const Call& call) {
+    constexpr long first_work = 2048;  // states times bodies
+    const long bodies = std::max<long>(static_cast<long>(call.model->bodies.size()), 1);
+    return std::clamp(first_work / bodies / max_lanes * max_lanes, max_lanes, min_chunk);
+}
+
 // The states that one thread takes at a time.
 class ChunkSize {
   public:
+    explicit ChunkSize(long first) : limit_(first) {}
     long limit() const { return limit_; }
     // Takes the duration of a chunk into account.
     void adapt(long states, std::chrono::steady_clock::duration duration) {
@@ -39,7 +47,7 @@ class ChunkSize {
 
   private:
     static constexpr long max_states = std::numeric_limits<long>::max() / 2;
-    long limit_ = min_chunk;  // a state may take milliseconds; doubled while chunks are short
+    long limit_;  // doubled while chunks are short
 };
 
 struct Job {
@@ -89,13 +97,13 @@ struct Job {
 
     void run_chunks() {
         long begin, end;
-        ChunkSize size;
+        ChunkSize size(first_chunk(*call));
         while (take(size.limit(), begin, end)) {
             const auto start = std::chrono::steady_clock::now();
             Fault found;
             kernel(*call, begin, end, found);
             size.adapt(end - begin, std::chrono::steady_clock::now() - start);
-            poll_interrupt();
+            poll_interrupt_after_long();
             if (found.kind == FaultKind::None) continue;
             next.store(call->count);  // stop; chunks before this one are being worked on already
             std::lock_guard<std::mutex> lock(mutex);
@@ -261,7 +269,7 @@ Pool& pool_of(int n) {
 
 // The calling thread alone.
 Fault run_alone(Kernel kernel, const Call& call) {
-    if (call.count > min_chunk) {
+    if (call.count > first_chunk(call)) {
         Job job(kernel, call, 1);
         job.work();
         return job.result();

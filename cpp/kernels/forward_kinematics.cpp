@@ -8,15 +8,15 @@ namespace kinodyn::KINODYN_TARGET {
 
 struct Poses {
     static constexpr bool sparse = false;
-    static long words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
+    static long words(const Call& c) { return 18 * static_cast<long>(c.model->bodies.size()); }
 
     template <class T>
     static void run(Work<T>& w) {
-        auto* placements = w.template take_as<Placement<T>>(w.model.bodies.size());
-        place_list(w, w.in[0], placements);
+        auto* poses = w.template take_as<PathPose<T>>(w.model.bodies.size());
+        place_list(w, w.in[0], poses);
         T* out = w.out[0];
         for (int k = 0; k < w.call.frames.size; ++k, out += 16)
-            store_pose(out, place_frame(w.model.frames[w.call.frames[k]], placements));
+            store_pose(out, place_frame(w.model.frames[w.call.frames[k]], poses));
     }
 };
 

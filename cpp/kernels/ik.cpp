@@ -138,11 +138,11 @@ struct InverseKinematics {
 
         // Weighted errors of all frames; returns half their square, and the largest errors without weights.
         T residuals(T& lin, T& ang) {
-            for (int k = 0; k < w.call.bodies.size; ++k)
-                joint_angle(model.bodies[w.call.bodies[k]], q, angles[w.call.bodies[k]]);
+            joint_angles(
+                q, w.call.bodies.size, [&](int k) -> const auto& { return model.bodies[w.call.bodies[k]]; }, angles);
             for (int k = 0; k < w.call.bodies.size; ++k) {
                 const int i = w.call.bodies[k];
-                place(model.bodies[i], parent_of(at, model.bodies[i]), q, angles[i], at[i]);
+                place(model.bodies[i], parent_of(at, model.bodies[i]), q, angles[k], at[i]);
             }
             T cost = 0.0;
             lin = 0.0, ang = 0.0;

@@ -6,20 +6,21 @@ namespace kinodyn::KINODYN_TARGET {
 
 struct Jacobian {
     static constexpr bool sparse = true;
-    static long words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
+    static long words(const Call& c) { return 18 * static_cast<long>(c.model->bodies.size()); }
 
     template <class T>
     static void run(Work<T>& w) {
-        auto* placements = w.template take_as<Placement<T>>(w.model.bodies.size());
-        place_list(w, w.in[0], placements);
-        const Placement<T> f = place_frame(w.model.frames[w.call.frames[0]], placements);
+        auto* poses = w.template take_as<PathPose<T>>(w.model.bodies.size());
+        place_list(w, w.in[0], poses);
+        const Placement<T> f = place_frame(w.model.frames[w.call.frames[0]], poses);
         const Reference reference = w.call.template as<Reference>();
         clear_if_shared(w, w.out[0]);
         for (int k = 0; k < w.call.bodies.size; ++k) {
             const int i = w.call.bodies[k];
             const BodyFor<T>& body = w.model.bodies[i];
-            const Vec3<T> p = reference == Reference::World ? placements[i].p : placements[i].p - f.p;
-            for_columns<T>(body, placements[i].R, p, [&](int dof, Spatial<T> s) {
+            const Placement<T> at = poses[i];
+            const Vec3<T> p = reference == Reference::World ? at.p : at.p - f.p;
+            for_columns<T>(body, at.R, p, [&](int dof, Spatial<T> s) {
                 if (reference == Reference::Local) s = {tmul(f.R, s.lin), tmul(f.R, s.ang)};
                 put_column(w, w.out[0], body.iv + dof, s);
             });

@@ -108,15 +108,36 @@ inline void turn_by(T* u, const Vec3<T>& r) {
     u[0] = k * x.x, u[1] = k * x.y, u[2] = k * x.z, u[3] = k * s;
 }
 
-// Sine and cosine of revolute joints: computed for all joints at once, to avoid the latency of dependent calls.
+template <class T>
+inline T angle_of(const BodyFor<T>& b, const T* q) {
+    return b.kind <= Kind::RevoluteAny ? b.scale * q[b.iq] + b.offset : T(0.0);
+}
+// Sine and cosine of a revolute joint.
 template <class T>
 inline void joint_angle(const BodyFor<T>& b, const T* q, SinCos<T>& result) {
-    if (b.kind <= Kind::RevoluteAny) result = sincos(b.scale * q[b.iq] + b.offset);
+    if (b.kind <= Kind::RevoluteAny) result = sincos(angle_of<T>(b, q));
+}
+
+// Those of n bodies, of which body(k) is one: for all joints at once, to avoid the latency of dependent calls. One
+// state fills the lanes of packs with neighbouring joints.
+template <class T, class BodyAt>
+inline void joint_angles(const T* q, int n, BodyAt&& body, SinCos<T>* angles) {
+    for (int k = 0; k < n; ++k) joint_angle(body(k), q, angles[k]);
+}
+template <class BodyAt>
+inline void joint_angles(const double* q, int n, BodyAt&& body, SinCos<double>* angles) {
+    for (int k = 0; k < n; k += lanes) {
+        const int count = n - k < lanes ? n - k : lanes;
+        Pack angle;
+        for (int i = 0; i < lanes; ++i) angle.v[i] = angle_of(body(k + (i < count ? i : 0)), q);
+        const SinCos<Pack> found = sincos(angle);
+        for (int i = 0; i < count; ++i) angles[k + i] = {found.sin[i], found.cos[i]};
+    }
 }
 template <class T>
 inline void joint_angles(const ModelFor<T>& model, const T* q, SinCos<T>* angles) {
-    const int n = static_cast<int>(model.bodies.size());
-    for (int i = 0; i < n; ++i) joint_angle(model.bodies[i], q, angles[i]);
+    joint_angles(
+        q, static_cast<int>(model.bodies.size()), [&](int i) -> const auto& { return model.bodies[i]; }, angles);
 }
 
 // Words that store a joint's transform between passes: c, s for aligned revolute joints; R (9) and p (3) otherwise.

@@ -1,7 +1,7 @@
 // Propagation of motion along the path to a frame: over call.bodies, parents first, to the frames in call.frames.
 #pragma once
 
-#include "kernels/placement.hpp"
+#include "kernels/row_pose.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -9,7 +9,7 @@ namespace kinodyn::KINODYN_TARGET {
 template <class T>
 inline SinCos<T>* path_angles(Work<T>& w, const T* q) {
     auto* angles = w.template take_as<SinCos<T>>(w.call.bodies.size);
-    for (int k = 0; k < w.call.bodies.size; ++k) joint_angle(w.model.bodies[w.call.bodies[k]], q, angles[k]);
+    joint_angles(q, w.call.bodies.size, [&](int k) -> const auto& { return w.model.bodies[w.call.bodies[k]]; }, angles);
     return angles;
 }
 
@@ -108,12 +108,12 @@ inline void clear_if_shared(const Work<T>& w, T* J) {
 }
 
 // Poses of the bodies to visit, by body index.
-template <class T>
-inline void place_list(Work<T>& w, const T* q, Placement<T>* placements) {
+template <class T, class Pose>
+inline void place_list(Work<T>& w, const T* q, Pose* poses) {
     const SinCos<T>* angles = path_angles(w, q);
     for (int k = 0; k < w.call.bodies.size; ++k) {
         const BodyFor<T>& body = w.model.bodies[w.call.bodies[k]];
-        place(body, parent_of(placements, body), q, angles[k], placements[w.call.bodies[k]]);
+        place(body, parent_of(poses, body), q, angles[k], poses[w.call.bodies[k]]);
     }
 }
 

@@ -33,18 +33,17 @@ inline void place(const J& joint, const Placement<T>* parent, Placement<T>& resu
     }
 }
 
-template <class T>
-inline void place(const BodyFor<T>& body, const Placement<T>* parent, const T* q, const SinCos<T>& angle,
-                  Placement<T>& result) {
+template <class T, class Pose>
+inline void place(const BodyFor<T>& body, const Pose* parent, const T* q, const SinCos<T>& angle, Pose& result) {
     visit(body.kind, [&](auto kind) {
         T store[joint_words];
         place<T>(Joint<decltype(kind)::value, T>::at(body, q, angle, store), parent, result);
     });
 }
 
-template <class T>
-inline const Placement<T>* parent_of(const Placement<T>* placements, const BodyFor<T>& body) {
-    return body.parent < 0 ? nullptr : placements + body.parent;
+template <class Pose, class Real>
+inline const Pose* parent_of(const Pose* poses, const BodyOf<Real>& body) {
+    return body.parent < 0 ? nullptr : poses + body.parent;
 }
 
 // Poses of all bodies and unit twists S of the degrees of freedom, in world axes about `origin`: the origin of the

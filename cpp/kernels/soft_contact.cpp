@@ -3,7 +3,7 @@
 // The contact law is described in src/kinodyn/dynamics/contact/soft.py; the ground itself, plane or height field, stays
 // in Python between the two kernels.
 #include "kernels/contact.hpp"
-#include "kernels/placement.hpp"
+#include "kernels/motion.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -17,8 +17,7 @@ struct PointBody {
 // Motion of the bodies to visit, parents before children.
 template <class T>
 inline void move_list(Work<T>& w, const T* q, const T* qd, PointBody<T>* moving) {
-    auto* angles = w.template take_as<SinCos<T>>(w.call.bodies.size);
-    for (int k = 0; k < w.call.bodies.size; ++k) joint_angle(w.model.bodies[w.call.bodies[k]], q, angles[k]);
+    const SinCos<T>* angles = path_angles(w, q);
     for (int k = 0; k < w.call.bodies.size; ++k) {
         const Body& body = w.model.bodies[w.call.bodies[k]];
         const PointBody<T>* parent = body.parent < 0 ? nullptr : moving + body.parent;

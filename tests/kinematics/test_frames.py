@@ -112,3 +112,20 @@ def test_aligned_is_short_for_local_world_aligned(robot: Robot, states: Draw) ->
     np.testing.assert_array_equal(
         K.acceleration(robot, q, v, a, frame, reference="aligned"), K.acceleration(robot, q, v, a, frame)
     )
+
+
+def test_frames_are_those_of_this_call_whichever_sequence_gave_them_before() -> None:
+    """A tuple of names is looked up once; lists may change, and equal tuples of another robot mean other frames."""
+    robot, other = kd.load("panda"), kd.load("ur5")
+    q = robot.random(seed=0)
+    every = kd.kinematics.poses(robot, q)
+    first, second = robot.frame_names[2], robot.frame_names[-1]
+    constant, changing = (first, second), [first, second]
+    for names in (constant, (second, first), constant, changing, (first,), (), constant):
+        expected = every[[robot.frame_names.index(name) for name in names]]
+        np.testing.assert_array_equal(kd.kinematics.poses(robot, q, frames=names), expected)
+        np.testing.assert_array_equal(kd.kinematics.poses(robot, q[None], frames=names), expected[None])
+    changing.reverse()
+    np.testing.assert_array_equal(kd.kinematics.poses(robot, q, frames=changing), every[[-1, 2]])
+    with pytest.raises(kd.errors.UnknownNameError):
+        kd.kinematics.poses(other, other.neutral(), frames=constant)
