@@ -90,6 +90,18 @@ def test_a_finished_job_computes_nothing_again_and_a_missing_shard_is_computed(t
     assert not list(tmp_path.glob(".shard-*"))
 
 
+def test_a_shard_whose_numbers_were_damaged_is_computed_again(tmp_path, threads):
+    x = np.random.default_rng(0).normal(size=2000)
+    kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=500)
+    before, file = functions.digests(tmp_path), tmp_path / "shard-00000002.parquet"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 3] ^= 1  # one bit: the file and its metadata can still be read
+    file.write_bytes(content)
+    job = kd.jobs.map(np.square, x, out=tmp_path, engine=threads, shard=500)
+    assert job.status == "complete" and functions.digests(tmp_path) == before
+    np.testing.assert_array_equal(job.read()["result"], np.square(x))
+
+
 def test_a_shard_that_fails_is_reported_while_the_rest_finishes(tmp_path, threads):
     job = kd.jobs.map(functions.poisoned, np.arange(40.0), out=tmp_path, engine=threads, shard=5, retries=1)
     assert job.status == "incomplete" and job.done == 7

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.balance.limbs import fixed_links
+from kinodyn.balance.shapes import extreme_points
+from kinodyn.balance.standing_links import ground_shapes, links_of
 from kinodyn.model.robot import Robot
 from kinodyn.retarget.body import Body
 from kinodyn.retarget.contacts import MIN_DURATION, MIN_RAISED, Contact, _rolling, find_contacts
@@ -161,3 +164,112 @@ def test_a_foot_that_is_long_in_the_air_follows_the_human_there() -> None:
 def test_a_contact_says_in_which_frames_heel_and_toes_are_on_the_ground() -> None:
     contact = Contact("left", 0, 40, (20, 30), 0.0, ("heel", "toes"))
     assert contact.frames("heel") == (0, 30) and contact.frames("toes") == (20, 40)
+
+
+def turned(human: Human, angle: np.ndarray) -> None:
+    """Turn the left foot about its ankle by an angle (frames,) [rad]."""
+    ankle = human.points["left_ankle"]
+    toe = human.points["left_toe"] - ankle
+    c, s = np.cos(angle), np.sin(angle)
+    human.points["left_toe"] = ankle + np.stack(
+        [c * toe[:, 0] - s * toe[:, 1], s * toe[:, 0] + c * toe[:, 1], toe[:, 2]], axis=1
+    )
+
+
+def left_contacts(human: Human) -> list[Contact]:
+    return [contact for contact in find_contacts(human).contacts if contact.side == "left"]
+
+
+def test_a_foot_that_turns_on_the_ground_stands_at_each_place_and_moves_in_between() -> None:
+    human = standing(240)
+    angle = 1.5 * np.clip((np.arange(len(human)) - 40) / 60.0, 0.0, 1.0)  # slower than a foot that leaves
+    turned(human, angle)
+    found = left_contacts(human)
+    assert len(found) > 1
+    assert all(np.ptp(angle[contact.start : contact.stop]) <= 0.6 for contact in found)
+    assert all(after.start - before.stop >= 4 for before, after in zip(found, found[1:], strict=False))
+
+
+def test_a_foot_that_shuffles_stands_at_each_place() -> None:
+    human = standing(240)
+    shift = 0.2 * np.clip((np.arange(len(human)) - 40) / 60.0, 0.0, 1.0)[:, None] * [1.0, 0.0, 0.0]
+    for part in ("ankle", "toe"):
+        human.points[f"left_{part}"] = human.points[f"left_{part}"] + shift
+    found = left_contacts(human)
+    assert len(found) > 2
+    assert all(np.ptp(shift[contact.start : contact.stop, 0]) <= 0.06 for contact in found)
+
+
+def test_the_heading_of_a_foot_on_its_toes_does_not_divide_contacts() -> None:
+    """The direction from ankle to toes is almost vertical there, and its heading turns at random."""
+    human = standing(240)
+    toe = human.points["left_toe"]
+    around = np.random.default_rng(0).uniform(-np.pi, np.pi, len(human))
+    tip = 0.01 * np.column_stack([np.cos(around), np.sin(around), 0.0 * around])
+    human.points["left_ankle"] = toe + [0.0, 0.0, 0.14] + tip
+    assert len(left_contacts(human)) == 1
+
+
+def test_flat_feet_have_the_pitch_of_the_foot_that_is_flat() -> None:
+    """A foot on its toes all the time does not count."""
+    human = standing(120)
+    usual = find_contacts(human).pitch
+    human.points["left_ankle"] = human.points["left_toe"] + [-0.05, 0.0, 0.12]
+    assert find_contacts(human).pitch == pytest.approx(usual, abs=0.01)
+
+
+def crossed(ahead: float) -> Human:
+    """Return a human who stands with its left foot on the right of its right one, and ahead of it [m]."""
+    human = standing(60)
+    for part in ("knee", "ankle", "toe"):
+        share = 0.5 if part == "knee" else 1.0
+        human.points[f"left_{part}"] = human.points[f"left_{part}"] + share * np.array([ahead, -0.32, 0.0])
+    return human
+
+
+def test_crossed_feet_stay_crossed_where_they_do_not_touch() -> None:
+    human, body = crossed(0.4), Body.from_robot(kd.load("humanoid"))
+    targets = make_targets(body, human, find_contacts(human))
+    apart = targets.reference[:CORNERS].mean(axis=0) - targets.reference[CORNERS:].mean(axis=0)
+    wanted = targets.scale * (human.points["left_ankle"] - human.points["right_ankle"])
+    np.testing.assert_allclose(apart[:, :2], wanted[:, :2], atol=0.03)  # hips are not as wide as a human's
+
+
+def test_crossed_feet_beside_each_other_are_moved_apart_along_the_heading() -> None:
+    human, body = crossed(0.1), Body.from_robot(kd.load("humanoid"))
+    targets = make_targets(body, human, find_contacts(human))
+    left, right = targets.reference[:CORNERS], targets.reference[CORNERS:]
+    assert (left[..., 0].min(axis=0) > right[..., 0].max(axis=0)).all()
+    assert (left[..., 1].mean(axis=0) < right[..., 1].mean(axis=0)).all()
+
+
+def test_round_edges_of_feet_roll_on_the_ground() -> None:
+    """Soles of G1 are spheres: the corners of an inclined sole are above the ground by what these reach below them."""
+    human = standing(120)
+    ankle, toe = human.points["left_ankle"], human.points["left_toe"]
+    human.points["left_ankle"] = toe + [-0.05, 0.0, 0.12] + 0.0 * ankle
+    body, feet = Body.from_robot(kd.load("g1")), find_contacts(human)
+    targets = make_targets(body, human, feet)
+    ContactLocks(targets, body, feet.contacts, RATE).apply(targets.reference.transpose(0, 2, 1))
+    radius, steep = 0.005, np.arctan2(0.12, 0.05) - feet.pitch
+    np.testing.assert_allclose(targets.positions[2:CORNERS, 30, 2], radius * (1.0 - np.cos(steep)), atol=6e-4)
+    assert (targets.positions[2:CORNERS, 30, 2] > 0.001).all()
+
+
+@pytest.mark.filterwarnings("ignore::kinodyn.DescriptionWarning")
+@pytest.mark.parametrize("name", ["humanoid", "g1", "talos", "icub"])
+def test_no_point_of_a_foot_is_below_the_ground_while_it_rolls(name: str) -> None:
+    """All vertices of the shapes, and spheres in the direction down; a walk on the toes of one foot."""
+    robot = kd.load(name)
+    walk = kd.retarget.example_motion(4)
+    positions = walk.positions.copy()
+    ankle, toe = walk.names.index("LeftFoot"), walk.names.index("LeftToeBase")
+    positions[:, ankle] = positions[:, toe] + [-0.03, 0.0, 0.14]
+    result = kd.retarget.retarget(kd.retarget.Motion(walk.names, walk.parents, positions, walk.rate, "tiptoe"), robot)
+    body, carried = Body.from_robot(robot), fixed_links(robot)
+    for leg in body.legs.values():
+        for link in links_of(robot, [leg.end, *carried[leg.end]]):
+            poses = kd.kinematics.pose(robot, result.q, link.name)
+            for shape in ground_shapes(link):
+                lowest = [(T[:3, :3] @ extreme_points(shape, -T[2, :3]).T)[2].min() + T[2, 3] for T in poses]
+                assert min(lowest) > -0.002

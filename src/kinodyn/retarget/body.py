@@ -175,13 +175,12 @@ class Body:
 
     @cached_property
     def foot_points(self) -> dict[str, Array]:
-        """Points (n, 3) of each foot, in the frame of its sole, that reach out farther than its corners [m]."""
+        """Points (n, 3) of each foot that reach out farthest, in the frame of its sole [m]."""
         found = {}
         for side, leg in self.legs.items():
             T = inverse_pose(self.sole_pose(side))
-            points = _surface(self, [leg.end, *fixed_links(self.robot)[leg.end]])
-            corners = np.column_stack([sole_corners(self, side), np.zeros(4)])
-            found[side] = _farthest(points @ T[:3, :3].T + T[:3, 3], corners)
+            points = _farthest(_surface(self, [leg.end, *fixed_links(self.robot)[leg.end]]))
+            found[side] = points @ T[:3, :3].T + T[:3, 3]
         return found
 
     def sole_pose(self, side: str) -> Array:
@@ -266,22 +265,16 @@ def outline_points(body: Body) -> tuple[list[str], Array]:
     return names, np.array(rows).reshape(-1, 3)
 
 
-def _farthest(points: Array, known: Array | None = None) -> Array:
-    """Select points (n, 3) that reach out, in any direction, as far as all of them but for `OUTLINE`.
-
-    Points that are known do so together with them.
-    """
+def _farthest(points: Array) -> Array:
+    """Select points (n, 3) that reach out, in any of the directions, as far as all of them but for `OUTLINE`."""
     if not len(points):
         return points
-    directions = _directions(DIRECTIONS)
-    heights = points @ directions.T
-    reached = np.full(len(directions), -np.inf) if known is None else (known @ directions.T).max(axis=0)
-    lack = heights.max(axis=0) - reached
-    chosen: list[int] = []
+    heights = points @ _directions(DIRECTIONS).T
+    lack, chosen = np.full(DIRECTIONS, np.inf), list[int]()
     while lack.max() > OUTLINE:
         chosen.append(int(heights[:, lack.argmax()].argmax()))
         lack = np.minimum(lack, heights.max(axis=0) - heights[chosen[-1]])
-    return points[np.sort(np.array(chosen, dtype=np.intp))]
+    return np.asarray(points[np.sort(chosen)])
 
 
 def _surface(body: Body, links: list[str]) -> Array:
