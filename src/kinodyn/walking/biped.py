@@ -320,7 +320,7 @@ class _Leg:
 def _upright_link(robot: Robot) -> str:
     """Choose the link that is kept upright.
 
-    While only the pelvis is, a torso that is heavier than the legs swings on the waist, and its momentum turns the feet.
+    While only the pelvis is, a torso that is heavier than the legs swings on the waist.
     """
     legs = find_legs(robot)
     heaviest = max(robot.parameter_links, key=lambda link: link_mass(robot, link))
