@@ -21,9 +21,9 @@ from scipy.spatial.transform import Rotation
 import kinodyn as kd
 import mujoco_model
 import pinocchio_model
-from kinodyn.retarget.body import SIDES, Body, Limb
+from kinodyn.retarget.body import SIDES, Body, Limb, sole_corners
 from kinodyn.retarget.human import axes_from, directions
-from kinodyn.retarget.targets import CORNERS, Targets, sole_corners
+from kinodyn.retarget.targets import CORNERS, Targets
 from setups import Array
 
 Frame = dict[str, tuple[Array, Array]]  # of a human: position and quaternion of each part

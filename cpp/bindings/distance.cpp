@@ -75,16 +75,6 @@ void bind_distance(nb::module_& m) {
         args.output("points", {2, 3});
         args.output("gradient", {args.model().nv});
     });
-    define(m, "nearest_pairs", [](Args& args, Any query, Any q, Any max_distance, Any count) {
-        take_query(args, query);
-        const int rows = nb::cast<int>(count);
-        require(rows >= 1 && rows <= 64, "count must be from 1 to 64");
-        args.configuration("q", q);
-        args.scalar("max_distance", max_distance);
-        args.output("distance", {rows});
-        args.output("pair", {rows});
-        args.output("gradient", {rows, args.model().nv});
-    });
     define(m, "pair_distances", [](Args& args, Any query, Any q, Any max_distance) {
         take_query(args, query);
         args.configuration("q", q);

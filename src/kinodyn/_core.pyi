@@ -699,15 +699,6 @@ class CollisionDistance(NamedTuple):
 def collision_distance(
     robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, out: None = None, /
 ) -> CollisionDistance: ...
-
-class NearestPairs(NamedTuple):
-    distance: Array
-    pair: Array
-    gradient: Array
-
-def nearest_pairs(
-    robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, count: int, out: None = None, /
-) -> NearestPairs: ...
 def pair_distances(
     robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, out: None = None, /
 ) -> Array: ...
