@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
@@ -15,6 +16,10 @@ from kinodyn.arrays import Array
 from kinodyn.description.base import with_base
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Mimic
 from kinodyn.model.robot import Robot
+
+# No test depends on how busy the machine is.
+settings.register_profile("kinodyn", deadline=None)
+settings.load_profile("kinodyn")
 
 # Shells ignore Ctrl-C in background jobs; the tests send the signal themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -139,20 +139,21 @@ def _table(file: Path, content: Any) -> Table:
 
 
 def _column(column: Any) -> NDArray[Any]:
-    if column.null_count == 0 and column.type in _fixed_width():
-        # without pandas, which `to_numpy` imports
-        dtype = np.dtype(column.type.to_pandas_dtype())
+    name = _fixed_width().get(column.type)
+    if column.null_count == 0 and name is not None:
+        # without pandas, which `to_numpy` imports, and `to_pandas_dtype` of older versions
+        dtype = np.dtype(name)
         parts = [np.frombuffer(chunk.buffers()[1], dtype)[chunk.offset :][: len(chunk)] for chunk in column.chunks]
         return np.concatenate([np.empty(0, dtype), *parts])
     array = np.array(column.to_numpy())
     return array.astype(str) if array.dtype.kind == "O" else array
 
 
-def _fixed_width() -> tuple[Any, ...]:
+def _fixed_width() -> dict[Any, str]:
+    """Return the names in NumPy of Arrow's types of numbers."""
     arrow, _ = pyarrow_modules()
-    signed = (arrow.int8(), arrow.int16(), arrow.int32(), arrow.int64())
-    unsigned = (arrow.uint8(), arrow.uint16(), arrow.uint32(), arrow.uint64())
-    return (*signed, *unsigned, arrow.float16(), arrow.float32(), arrow.float64())
+    integers = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+    return {getattr(arrow, name)(): name for name in (*integers, "float16", "float32", "float64")}
 
 
 def _described(columns: Columns, described: dict[str, Any], rows: int) -> Table:
