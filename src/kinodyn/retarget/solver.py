@@ -249,9 +249,17 @@ class ClipSolver:
         )
 
     def place_contacts(self, weight: float, *, move: bool) -> None:
-        """Lock feet in contacts, with this weight: where they were, or where they are now."""
+        """Lock feet in contacts, with this weight: where they were, or where they are now.
+
+        Feet on one edge, which may be inclined otherwise than the human's, are placed by the middle of their soles.
+        """
         if move:
-            self.locks.apply(self.point[: 2 * CORNERS, :, : self.frames], weight)
+            corners = self.point[: 2 * CORNERS, :, : self.frames]
+            missed = self.targets.reference.transpose(0, 2, 1) - corners
+            middle = missed.reshape(2, CORNERS, 3, -1).mean(axis=1) * [[1.0], [1.0], [0.0]]
+            locked = (self.targets.weights[: 2 * CORNERS] > SWING).reshape(2, CORNERS, -1)
+            inclined = np.asarray(locked.any(axis=1) & ~locked.all(axis=1))
+            self.locks.apply(corners + np.repeat(middle * inclined[:, None], CORNERS, axis=0), weight)
         else:
             self.locks.set_weight(weight)
 
