@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 import kinodyn as kd
+from kinodyn.description.types import Shape
 from kinodyn.sim import rendering
 from kinodyn.sim.scene import Scene
 
@@ -100,3 +102,20 @@ def test_without_ffmpeg_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatc
 def test_settings_are_checked(settings: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(kd.InputError):
         kd.sim.require_video(tmp_path / "walk.gif", **settings)
+
+
+def test_the_camera_sees_the_shapes_of_a_robot_not_only_its_joints() -> None:
+    robot = kd.load("planar2r")
+    T_link_pole = np.eye(4)
+    T_link_pole[2, 3] = 3.0
+    pole = Shape("box", (0.02, 0.02, 6.0), T_link_pole)
+    links = [
+        replace(link, visuals=(*link.visuals, pole)) if link.name == "link2" else link
+        for link in robot.description.links
+    ]
+    tall = kd.Robot(replace(robot.description, links=tuple(links)))
+    view: dict[str, Any] = {"size": (96, 64), "azimuth": 0.0, "elevation": 0.0, "distance": None, "follow": None}
+    before, after = (rendering.make_job(model, robot.neutral()[None], **view) for model in (robot, tall))
+    assert before.view.distance < 5.0
+    assert rendering.DISTANCE * 6.0 < after.view.distance < rendering.DISTANCE * 7.0
+    assert after.lookat[0, 2] == pytest.approx(3.0, abs=0.1)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import product
 from typing import IO
 
 import numpy as np
@@ -17,8 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.argument_types import check_types
 from kinodyn.arrays import Array
+from kinodyn.balance.shapes import extreme_points
 from kinodyn.checks import numbers
-from kinodyn.errors import InputError
+from kinodyn.description.types import Link
+from kinodyn.errors import DescriptionError, InputError
+from kinodyn.model.compile import compile_tree
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.render_worker import READY, Job, View
 
@@ -26,6 +30,7 @@ PROBE_TIMEOUT = 60.0  # [s]
 SIZE = (640, 480)
 MAX_PIXELS = 4096
 AZIMUTH, ELEVATION = -125.0, -12.0  # [deg] from the front left, slightly from above
+DISTANCE = 1.5  # of the camera, in extents of the robot; it sees 0.83 of its distance
 BACKENDS = ("egl", "osmesa")  # on Linux; elsewhere MuJoCo has one of its own
 
 
@@ -87,7 +92,7 @@ def make_job(
     middle, extent = _extent(robot, q)
     if follow is not None:
         middle = _smoothed(middle, follow)
-    away = 1.9 * extent if distance is None else float(distance)
+    away = DISTANCE * extent if distance is None else float(distance)
     if not (0.0 < away < 1e3 and np.isfinite([azimuth, elevation]).all()):
         raise InputError(
             f"distance, azimuth and elevation must be finite, got {distance!r}, {azimuth!r} and {elevation!r}"
@@ -105,13 +110,28 @@ def checked_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _extent(robot: Robot, q: Array) -> tuple[Array, float]:
-    """Return the middle of the robot's frames (n, 3) in each row, and its largest extent [m]."""
+    """Return the middle of the robot (n, 3) in each row, and its largest extent [m]."""
     from kinodyn import kinematics
 
-    moving = [name for name in robot.parameter_links if name in robot.frame_names]
-    places = np.asarray(kinematics.poses(robot, q, frames=moving or list(robot.frame_names)))[..., :3, 3]
-    low, high = places.min(axis=1), places.max(axis=1)
+    body = {name: place.body for name, place in compile_tree(robot.description).places.items()}
+    moving = [link for link in robot.description.links if body[link.name] >= 0] or list(robot.description.links)
+    T = np.asarray(kinematics.poses(robot, q, frames=[link.name for link in moving]))
+    corners = np.stack([_box(link) for link in moving])
+    places = np.einsum("nlij,lcj->nlci", T[..., :3, :3], corners) + T[..., None, :3, 3]
+    low, high = places.min(axis=(1, 2)), places.max(axis=(1, 2))
     return 0.5 * (low + high), max(float(np.linalg.norm(high - low, axis=1).max()), 0.3)
+
+
+def _box(link: Link) -> Array:
+    """Return the corners (8, 3) of the box around the drawn shapes of a link and its origin, in the link."""
+    points = [np.zeros((1, 3))]
+    for shape in link.visuals or link.collisions:
+        try:
+            points += [extreme_points(shape, direction) for direction in np.vstack([np.eye(3), -np.eye(3)])]
+        except DescriptionError:  # a mesh that cannot be read, or a shape without end
+            continue
+    every = np.concatenate(points)
+    return np.array(list(product(*zip(every.min(axis=0), every.max(axis=0), strict=True))))
 
 
 def _smoothed(points: Array, width: int) -> Array:
