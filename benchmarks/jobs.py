@@ -32,7 +32,7 @@ import numpy as np
 import kinodyn as kd
 from kinodyn.arrays import Array
 
-REPEATS = 300  # inverse dynamics of the same rows, so that a shard takes about a second
+REPEATS = 500  # inverse dynamics of the same rows, so that a shard takes about a second
 ROWS, SHARD = 2_000_000, 50_000
 ROUNDS = 2  # of each measurement, in alternation; the best counts
 PARTS = ("overhead", "efficiency", "dask", "map")

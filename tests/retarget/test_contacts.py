@@ -17,6 +17,7 @@ from kinodyn.retarget.contacts import MIN_DURATION, MIN_RAISED, Contact, _rollin
 from kinodyn.retarget.human import Human, normalise
 from kinodyn.retarget.keypoints import key_points
 from kinodyn.retarget.locks import ContactLocks
+from kinodyn.retarget.structure import median
 from kinodyn.retarget.targets import CORNERS, SWING, make_targets
 
 RATE = 30.0
@@ -273,3 +274,9 @@ def test_no_point_of_a_foot_is_below_the_ground_while_it_rolls(name: str) -> Non
             for shape in ground_shapes(link):
                 lowest = [(T[:3, :3] @ extreme_points(shape, -T[2, :3]).T)[2].min() + T[2, 3] for T in poses]
                 assert min(lowest) > -0.002
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 101])
+def test_the_median_is_that_of_numpy(count: int) -> None:
+    values = np.random.default_rng(count).normal(size=count)
+    assert median(values) == np.median(values)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.retarget.human import LOW, Human, directions, norms
-from kinodyn.retarget.structure import SIDES
+from kinodyn.retarget.structure import SIDES, median
 
 START_SPEED = 0.25  # [m/s] below which a foot comes to rest
 STOP_SPEED = 0.45  # [m/s] above which it leaves
@@ -143,11 +143,11 @@ def find_contacts(human: Human) -> Feet:
         gap = round(MOVE * human.rate)
         for start, stop in [part for ends in joined for part in _parts_at_one_place(places, *ends, gap)]:
             rise = rises[side][start:stop]
-            low = float(np.median(rise)) < LOW_HEIGHT
+            low = median(rise) < LOW_HEIGHT
             carries = bool((rise < rises[other][start:stop] - 0.02).any())
             least = MIN_DURATION if low else MIN_RAISED
             if (low or carries) and (stop - start) / human.rate >= least - 1e-9:
-                found.append(Contact(side, start, stop, (start, stop), 0.0 if low else float(np.median(rise))))
+                found.append(Contact(side, start, stop, (start, stop), 0.0 if low else median(rise)))
     highest = {side: np.maximum(toes[side][:, 2] - toe_height, ankles[side][:, 2] - ankle_height) for side in SIDES}
     flat = {side: (np.maximum(*speeds[side]) < START_SPEED) & (highest[side] < LOW_HEIGHT) for side in SIDES}
     usual = _usual_pitch(found, pitches, flat)
@@ -209,9 +209,7 @@ def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], flat: dict[
 
 def _ground(contacts: tuple[Contact, ...], rises: dict[str, Array], frames: int) -> Array:
     """Interpolate the height of the ground (frames,) over time: that of low contacts, which drifts in recordings."""
-    low = sorted(
-        (0.5 * (c.start + c.stop), float(np.median(rises[c.side][c.start : c.stop]))) for c in contacts if not c.height
-    )
+    low = sorted((0.5 * (c.start + c.stop), median(rises[c.side][c.start : c.stop])) for c in contacts if not c.height)
     if not low:
         return np.zeros(frames)
     time, height = np.array(low).T
@@ -282,4 +280,4 @@ def _rolling(contact: Contact, pitch: Array) -> Contact:
 
 def _edge(pitch: Array) -> Edge:
     """Return on which edge a foot stands that is inclined (n,) [rad]: the toes unless they are up most of the time."""
-    return "heel" if len(pitch) and float(np.median(pitch)) < -FLAT else "toes"
+    return "heel" if len(pitch) and median(pitch) < -FLAT else "toes"

@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.display import displayed
 from kinodyn.errors import InputError
 from kinodyn.retarget.motion import MAX_FRAMES, Motion
-from kinodyn.retarget.structure import SIDES
+from kinodyn.retarget.structure import SIDES, median
 
 # metres per unit: m, cm, mm, inch, foot, and the unit of the CMU database (1 / 0.45 inch)
 UNITS = (1.0, 0.01, 0.001, 0.0254, 0.3048, 0.0254 / 0.45)
@@ -84,7 +84,7 @@ class Human:
         float
             [m]
         """
-        sides = [np.median(norms(self.points[f"{side}_{first}"] - self.points[f"{side}_{second}"])) for side in SIDES]
+        sides = [median(norms(self.points[f"{side}_{first}"] - self.points[f"{side}_{second}"])) for side in SIDES]
         return float(np.mean(sides))
 
     @cached_property
